@@ -50,12 +50,12 @@ def find_members(mask: Array, numbers: Array) -> Array:
     """
     if len(numbers) <= BLOCK_NUMBERS:
         return np.flatnonzero(mask[numbers])
-    converted, found = np.empty(BLOCK_NUMBERS, np.intp), np.empty(BLOCK_NUMBERS, bool)
+    converted, members = np.empty(BLOCK_NUMBERS, np.intp), np.empty(BLOCK_NUMBERS, bool)
     indices = []
     for start in range(0, len(numbers), BLOCK_NUMBERS):
-        some = numbers[start : start + BLOCK_NUMBERS]
-        size = len(some)
-        converted[:size] = some
-        mask.take(converted[:size], out=found[:size], mode="clip")
-        indices.append(np.flatnonzero(found[:size]) + start)
+        numbers_here = numbers[start : start + BLOCK_NUMBERS]
+        size = len(numbers_here)
+        converted[:size] = numbers_here
+        mask.take(converted[:size], out=members[:size], mode="clip")
+        indices.append(np.flatnonzero(members[:size]) + start)
     return np.concatenate(indices)

@@ -40,7 +40,7 @@ class SegmentThreads:
         """
         if len(items) < 2 or self.most < 2 or records < MIN_PARALLEL_RECORDS:
             return [act(item) for item in items]
-        found: dict[int, R] = {}
+        results: dict[int, R] = {}
         left = deque(enumerate(items))
 
         def work() -> None:
@@ -50,7 +50,7 @@ class SegmentThreads:
                 except IndexError:  # another thread took the last one
                     return
                 try:
-                    found[number] = act(item)
+                    results[number] = act(item)
                 except BaseException:
                     left.clear()
                     raise
@@ -64,7 +64,7 @@ class SegmentThreads:
         for helper in helpers:
             if not helper.cancelled():
                 helper.result()
-        return [found[number] for number in range(len(items))]
+        return [results[number] for number in range(len(items))]
 
     def _start(self, work: Callable[[], None], count: int) -> list[Future[None]]:
         with self._lock:

@@ -196,9 +196,9 @@ class Index:
     @classmethod
     def load(cls, folder: Path, settings: Mapping[str, Any]) -> tuple[Index, int] | None:
         """Load a saved index and its stamp; None if unreadable or stored for other settings."""
-        found = SegmentStore.load(folder)
-        if found is None or not found[0].schema.serves(Schema.of(settings)):
+        stored = SegmentStore.load(folder)
+        if stored is None or not stored[0].schema.serves(Schema.of(settings)):
             return None
-        segment_store, stamp = found
+        segment_store, stamp = stored
         segment_store.model_settings = ModelSettings.of(settings)
         return cls(settings, segment_store), stamp

@@ -52,8 +52,8 @@ class TermDictionary:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def __getitem__(self, place: int) -> str:
-        return self._encoded(place).decode("utf-8", "surrogatepass")
+    def __getitem__(self, number: int) -> str:
+        return self._encoded(number).decode("utf-8", "surrogatepass")
 
     def take(self, places: Array) -> list[str]:
         """Return the strings at these places."""
@@ -81,24 +81,24 @@ class TermDictionary:
     def find(self, name: str) -> int:
         """Return the position of a string, -1 if absent."""
         key = _encode(name)
-        place = self._first_not_below(key)
-        return place if place < len(self) and self._encoded(place) == key else -1
+        number = self._first_not_below(key)
+        return number if number < len(self) and self._encoded(number) == key else -1
 
     def find_many(self, names: Sequence[str]) -> Array:
         """Return the position of each string, -1 if absent."""
-        found = np.full(len(names), -1, np.int64)
+        numbers = np.full(len(names), -1, np.int64)
         if not len(self) or not names:
-            return found
+            return numbers
         keys = [_encode(name) for name in names]
         heads = self._heads_of(keys)
         low, high = (np.searchsorted(self._heads, heads, side) for side in ("left", "right"))
         for number in np.flatnonzero(low < high).tolist():
             key = keys[number]
             if key.startswith(self._common):
-                place = self._bisect(key, int(low[number]), int(high[number]))
-                if place < len(self) and self._encoded(place) == key:
-                    found[number] = place
-        return found
+                position = self._bisect(key, int(low[number]), int(high[number]))
+                if position < len(self) and self._encoded(position) == key:
+                    numbers[number] = position
+        return numbers
 
     def prefix_range(self, prefix: str) -> tuple[int, int]:
         """Return the range of positions, end excluded, of strings with a prefix."""
@@ -118,8 +118,8 @@ class TermDictionary:
             return self._heads[places]
         return _heads(self.blob, self.starts[places], self.starts[places + 1], skipped)
 
-    def _encoded(self, place: int) -> bytes:
-        return bytes(self._bytes[int(self.starts[place]) : int(self.starts[place + 1])])
+    def _encoded(self, number: int) -> bytes:
+        return bytes(self._bytes[int(self.starts[number]) : int(self.starts[number + 1])])
 
     def _read_common(self) -> bytes:
         if not len(self):
@@ -151,13 +151,16 @@ def rank_strings(many: Sequence[TermDictionary], numbers: Array, places: Array) 
     The nth string is that of dictionary `numbers[n]` at `places[n]`.
     """
     ends = [
-        end for one in many if len(one) for end in (one._encoded(0), one._encoded(len(one) - 1))
+        end
+        for dictionary in many
+        if len(dictionary)
+        for end in (dictionary._encoded(0), dictionary._encoded(len(dictionary) - 1))
     ]
     skipped = len(_common_prefix(min(ends), max(ends))) if ends else 0
     heads = np.empty(len(places), np.uint64)
     chosen = [np.flatnonzero(numbers == number) for number in range(len(many))]
-    for one, at in zip(many, chosen, strict=True):
-        heads[at] = one._heads_at(places[at], skipped)
+    for dictionary, at in zip(many, chosen, strict=True):
+        heads[at] = dictionary._heads_at(places[at], skipped)
     order = np.argsort(heads, kind="stable")
     heads = heads[order]
     equal = np.zeros(len(order) + 1, bool)
@@ -171,29 +174,31 @@ def rank_strings(many: Sequence[TermDictionary], numbers: Array, places: Array) 
 
 
 def _sort_strings(
-    many: Sequence[TermDictionary], numbers: Array, places: Array, some: Array
+    many: Sequence[TermDictionary], numbers: Array, places: Array, selected: Array
 ) -> Array:
     """Return the indices `some` of strings, sorted by string."""
-    names = np.empty(len(some), object)
-    for number, one in enumerate(many):
-        at = np.flatnonzero(numbers[some] == number)
-        names[at] = one.take(places[some[at]])
-    return some[np.argsort(names, kind="stable")]
+    names = np.empty(len(selected), object)
+    for number, dictionary in enumerate(many):
+        at = np.flatnonzero(numbers[selected] == number)
+        names[at] = dictionary.take(places[selected[at]])
+    return selected[np.argsort(names, kind="stable")]
 
 
 def union(many: Sequence[TermDictionary]) -> tuple[TermDictionary, list[Array]]:
     """Merge dictionaries; also return the new positions of each one's strings."""
     if (in_sequence := _order_ranges(many)) is not None:
         return _concatenate(many, in_sequence)
-    moved = [np.empty(len(one), np.int32) for one in many]
+    moved = [np.empty(len(dictionary), np.int32) for dictionary in many]
     pieces = [_pack([])]
     start = 0
     for spans in _split_at_same_strings(many):
-        parts = [one.take(np.arange(*span)) for one, span in zip(many, spans, strict=True)]
+        parts = [
+            dictionary.take(np.arange(*span)) for dictionary, span in zip(many, spans, strict=True)
+        ]
         merged = sorted(set().union(*parts))
-        place = {name: number for number, name in enumerate(merged, start)}
+        number_of = {name: number for number, name in enumerate(merged, start)}
         for to, part, span in zip(moved, parts, spans, strict=True):
-            to[slice(*span)] = np.fromiter(map(place.__getitem__, part), np.int32, len(part))
+            to[slice(*span)] = np.fromiter(map(number_of.__getitem__, part), np.int32, len(part))
         pieces.append(_pack(merged))
         start += len(merged)
     return TermDictionary._joined(pieces), moved
@@ -225,9 +230,13 @@ def _concatenate(
 def _split_at_same_strings(many: Sequence[TermDictionary]) -> Iterator[tuple[tuple[int, int], ...]]:
     """Split all at the same strings, with at most `BLOCK_STRINGS` of each between two splits."""
     cuts = sorted(
-        {one._encoded(at) for one in many for at in range(BLOCK_STRINGS, len(one), BLOCK_STRINGS)}
+        {
+            dictionary._encoded(at)
+            for dictionary in many
+            for at in range(BLOCK_STRINGS, len(dictionary), BLOCK_STRINGS)
+        }
     )
-    bounds = ([0, *map(one._first_not_below, cuts), len(one)] for one in many)
+    bounds = ([0, *map(dictionary._first_not_below, cuts), len(dictionary)] for dictionary in many)
     return zip(*map(pairwise, bounds), strict=True)
 
 
@@ -265,8 +274,8 @@ def _heads(blob: Array, starts: Array, ends: Array, skipped: int) -> Array:
     heads = np.zeros(len(starts), np.uint64)
     if not len(blob):
         return heads
-    for place in range(8):
-        at = starts + (skipped + place)
+    for offset in range(8):
+        at = starts + (skipped + offset)
         letters = np.where(at < ends, blob[np.minimum(at, len(blob) - 1)], 0)
         heads = (heads << np.uint64(8)) | letters.astype(np.uint64)
     return heads

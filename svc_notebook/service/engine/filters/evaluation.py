@@ -118,8 +118,8 @@ class Scoring:
         count = len(segment) if isinstance(rows, slice) else len(rows)
         total: Array = np.full(count, self._offset, score_type)
         for member, score in self._single:
-            found = find_members(segment, member.column, [member.value])[rows]
-            total += (~found if member.negated else found) * score_type(score)
+            members = find_members(segment, member.column, [member.value])[rows]
+            total += (~members if member.negated else members) * score_type(score)
         for column, weights in self._many.items():
             total += add_members(segment, column, weights)[rows].astype(score_type)
         for steps in self._highest:
@@ -144,7 +144,11 @@ class Scoring:
         for member, score in self._added:
             if member.column.path != OBJECT_ID:
                 columns.setdefault(member.column, []).append((member, score))
-        return {column: some for column, some in columns.items() if len(some) > MAX_SINGLE_TERMS}
+        return {
+            column: members
+            for column, members in columns.items()
+            if len(members) > MAX_SINGLE_TERMS
+        }
 
     @cached_property
     def _single(self) -> Sequence[tuple[Member, int]]:
@@ -154,14 +158,16 @@ class Scoring:
     def _many(self) -> Mapping[Column, Sequence[tuple[object, int]]]:
         """Values and their scores; a negated term subtracts its score from rows with its value."""
         return {
-            column: [(member.value, -score if member.negated else score) for member, score in some]
-            for column, some in self._by_column.items()
+            column: [
+                (member.value, -score if member.negated else score) for member, score in members
+            ]
+            for column, members in self._by_column.items()
         }
 
     @cached_property
     def _offset(self) -> int:
         """The score that all rows get for negated terms in `_many`."""
-        many = [pair for some in self._by_column.values() for pair in some]
+        many = [pair for members in self._by_column.values() for pair in members]
         return sum(score for member, score in many if member.negated)
 
     @cached_property
@@ -184,10 +190,10 @@ def _highest_score(
     count: int,
     score_type: ScoreType,
 ) -> Array:
-    found: Array = np.zeros(count, score_type)
+    highest: Array = np.zeros(count, score_type)
     for score, terms in steps:
-        np.maximum(found, terms.find_rows(segment)[rows] * score_type(score), out=found)
-    return found
+        np.maximum(highest, terms.find_rows(segment)[rows] * score_type(score), out=highest)
+    return highest
 
 
 def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
@@ -196,9 +202,9 @@ def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
         term for group in required for term in group if isinstance(term, Numeric | Between)
     ):
         if term.attribute not in filterable:
-            known = ", ".join(sorted(filterable))
+            names = ", ".join(sorted(filterable))
             raise BadInput(
-                f"{term.attribute} is not in numericAttributesForFiltering ({known}); add it there"
+                f"{term.attribute} is not in numericAttributesForFiltering ({names}); add it there"
             )
         if filterable[term.attribute] and getattr(term, "operator", "TO") not in EQUALITY:
             raise BadInput(

@@ -113,9 +113,9 @@ def _read_parameter(name: str, value: object, read_item: _ReadItem, max_terms: i
         _refuse_type(name, "text or a list", value)
     groups: list[Group] = []
     count = 0
-    for place, item in enumerate(value):
+    for position, item in enumerate(value):
         terms: list[Term] = []
-        for text, where in _flatten(item, f"{name}[{place}]", 0):
+        for text, where in _flatten(item, f"{name}[{position}]", 0):
             count += 1
             check_term_count(count, max_terms, name)
             terms.append(read_item(text, where))
@@ -132,8 +132,8 @@ def _flatten(item: object, where: str, depth: int) -> Iterator[tuple[str, str]]:
         _refuse_type(where, "text or a list", item)
     if depth == MAX_NESTING:
         raise BadInput(f"{where}: lists are nested too deep")
-    for place, inner in enumerate(item):
-        yield from _flatten(inner, f"{where}[{place}]", depth + 1)
+    for position, inner in enumerate(item):
+        yield from _flatten(inner, f"{where}[{position}]", depth + 1)
 
 
 def _open_text(name: str, text: str, max_terms: int) -> list[Any]:
@@ -149,7 +149,7 @@ def _open_text(name: str, text: str, max_terms: int) -> list[Any]:
 def _split_pieces(name: str, text: str, max_terms: int) -> list[Any]:
     groups: list[Any] = []
     inner: list[str] | None = None
-    pieces = filter(None, (found[0].strip() for found in _PIECE.finditer(text)))
+    pieces = filter(None, (match[0].strip() for match in _PIECE.finditer(text)))
     for number, piece in enumerate(pieces, 1):
         check_term_count(number, max_terms, name)
         if inner is None and not piece.startswith("("):
@@ -212,9 +212,9 @@ def _cut_score(text: str, where: str) -> tuple[str, int]:
     return value.rstrip(), int(digits)
 
 
-def _refuse_type(where: str, wanted: str, value: object) -> NoReturn:
-    found = _JSON_KINDS.get(type(value), type(value).__name__)
-    raise BadInput(f"{where}: expected {wanted}, found {found}")
+def _refuse_type(where: str, expected: str, value: object) -> NoReturn:
+    kind = _JSON_KINDS.get(type(value), type(value).__name__)
+    raise BadInput(f"{where}: expected {expected}, found {kind}")
 
 
 _LISTS: dict[str, _ReadItem] = {

@@ -48,10 +48,10 @@ class Box:
         return places.rows[within]
 
     def _contains_longitudes(self, lngs: Array) -> Array:
-        one, other = self.corner.lng, self.opposite.lng
-        if FARTHEST_EAST < one - other < FULL_CIRCLE_DEGREES:
-            return np.asarray((lngs >= one) | (lngs <= other))
-        return np.asarray((lngs >= min(one, other)) & (lngs <= max(one, other)))
+        west, other = self.corner.lng, self.opposite.lng
+        if FARTHEST_EAST < west - other < FULL_CIRCLE_DEGREES:
+            return np.asarray((lngs >= west) | (lngs <= other))
+        return np.asarray((lngs >= min(west, other)) & (lngs <= max(west, other)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,14 +86,14 @@ def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
     crossings, on_edge = np.zeros(len(lats), np.int64), np.zeros(len(lats), bool)
     for chosen in _cut_edges(counts):
         check_time()
-        place = concatenate_ranges(starts[chosen], counts[chosen])
+        edges_near = concatenate_ranges(starts[chosen], counts[chosen])
         south, from_lng, north, to_lng = np.repeat(edges[:, chosen], counts[chosen], axis=1)
-        lat, lng = lats[place], lngs[place]
+        lat, lng = lats[edges_near], lngs[edges_near]
         # Positive west of the edge, negative east of it, zero on its line.
         side = (lat - south) * (to_lng - from_lng) - (lng - from_lng) * (north - south)
-        crossings += np.bincount(place[(side > 0) & (lat < north)], minlength=len(lats))
+        crossings += np.bincount(edges_near[(side > 0) & (lat < north)], minlength=len(lats))
         west, east = np.minimum(from_lng, to_lng), np.maximum(from_lng, to_lng)
-        on_edge[place[(side == 0) & (lng >= west) & (lng <= east)]] = True
+        on_edge[edges_near[(side == 0) & (lng >= west) & (lng <= east)]] = True
     inside: Array = (crossings % 2 == 1) | on_edge
     return inside
 
@@ -202,11 +202,13 @@ AREAS: Mapping[str, Callable[[Sequence[Any], str], Box | Polygon]] = {
 
 
 def _read_points(numbers: Sequence[Any], where: str) -> list[Point]:
-    for place, number in enumerate(numbers):
-        axis, most = AXES[place % 2]
+    for position, number in enumerate(numbers):
+        axis, most = AXES[position % 2]
         if not is_degrees(number, most):
             written = f"{number:g}" if isinstance(number, float) else json.dumps(number)
-            _refuse(where, f"{axis} {written} is not from -{most} to {most} (number {place + 1})")
+            _refuse(
+                where, f"{axis} {written} is not from -{most} to {most} (number {position + 1})"
+            )
     return [Point(*map(float, numbers[at : at + 2])) for at in range(0, len(numbers), 2)]
 
 
@@ -223,16 +225,16 @@ def _read_corners(numbers: Sequence[Any], where: str) -> Sequence[Point] | Array
 def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
     """Return the numbers of each area with their path in the parameter."""
     value = _open_text(name, given) if isinstance(given, str) else given or []
-    if value and not any(isinstance(one, list) for one in value):
+    if value and not any(isinstance(numbers, list) for numbers in value):
         size = BOX_NUMBERS if name == "insideBoundingBox" else len(value)
         value = [value[at : at + size] for at in range(0, len(value), size)]
-    found: list[tuple[Sequence[Any], str]] = []
-    for place, one in enumerate(value):
-        where = f"{name}[{place}]"
-        if not isinstance(one, list):
+    lists: list[tuple[Sequence[Any], str]] = []
+    for position, numbers in enumerate(value):
+        where = f"{name}[{position}]"
+        if not isinstance(numbers, list):
             _refuse(where, "expected a list of numbers")
-        found.append((one, where))
-    return found
+        lists.append((numbers, where))
+    return lists
 
 
 def _open_text(name: str, text: str) -> list[Any]:
@@ -248,9 +250,9 @@ def _open_text(name: str, text: str) -> list[Any]:
 
 def _split_numbers(name: str, text: str) -> list[float]:
     pieces = text.split(",")
-    for place, piece in enumerate(pieces):
+    for position, piece in enumerate(pieces):
         if not NUMBER.fullmatch(piece):
-            _refuse(name, f'expected a number, found "{piece.strip()}" (number {place + 1})')
+            _refuse(name, f'expected a number, found "{piece.strip()}" (number {position + 1})')
     return [float(piece) for piece in pieces]
 
 

@@ -40,10 +40,10 @@ class GeoCondition(Protocol):
 
 def find_geo_condition(params: Mapping[str, Any], readers: Sequence[SegmentReader]) -> GeoCondition:
     """Read the geo condition of a search on these segments."""
-    found = read_geo_parameters(params)
-    if isinstance(found, Centre):
-        return AroundCentre(found, readers)
-    return NoGeoCondition() if found is None else InsideAreas(found)
+    area = read_geo_parameters(params)
+    if isinstance(area, Centre):
+        return AroundCentre(area, readers)
+    return NoGeoCondition() if area is None else InsideAreas(area)
 
 
 class NoGeoCondition:
@@ -76,10 +76,10 @@ class InsideAreas(NoGeoCondition):
 
     def rows(self, segment: Segment) -> Array:
         """Return the mask of rows with a point in one of the areas."""
-        found = np.zeros(len(segment), bool)
+        inside = np.zeros(len(segment), bool)
         for area in self.areas:
-            found[area.find_rows(segment.places)] = True
-        return found
+            inside[area.find_rows(segment.places)] = True
+        return inside
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,11 +137,11 @@ class AroundCentre:
         return members
 
     def _haversines(self, segment: Segment) -> Array:
-        found = self._haversine_cache.get(segment)
-        if found is None:
-            found = segment.places.nearest(self.centre.point, len(segment))
-            self._haversine_cache[segment] = found
-        return found
+        haversines = self._haversine_cache.get(segment)
+        if haversines is None:
+            haversines = segment.places.nearest(self.centre.point, len(segment))
+            self._haversine_cache[segment] = haversines
+        return haversines
 
     def _precision_steps(self, metres: Array) -> tuple[Array, Array]:
         """Return the start of the precision step of each distance, and its precision."""
@@ -160,8 +160,10 @@ class AroundCentre:
         if self.centre.radius is not None:
             return self.centre.radius
         near = [self._haversines(reader.segment)[reader.alive] for reader in self.readers]
-        found = np.concatenate([some[np.isfinite(some)] for some in near] or [np.zeros(0)])
-        if len(found) > AUTO_RADIUS_RECORDS:
-            found = np.partition(found, AUTO_RADIUS_RECORDS - 1)[:AUTO_RADIUS_RECORDS]
-        reach = float(to_metres(found).max()) if len(found) else 0
+        distances = np.concatenate(
+            [values[np.isfinite(values)] for values in near] or [np.zeros(0)]
+        )
+        if len(distances) > AUTO_RADIUS_RECORDS:
+            distances = np.partition(distances, AUTO_RADIUS_RECORDS - 1)[:AUTO_RADIUS_RECORDS]
+        reach = float(to_metres(distances).max()) if len(distances) else 0
         return max(math.ceil(reach), self.centre.min_radius)

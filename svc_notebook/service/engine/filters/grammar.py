@@ -114,9 +114,9 @@ class _FilterReader:
     def read_group(self, depth: int) -> Group:
         terms = [*self.read_member(depth)]
         while self.take_keyword("OR"):
-            place = self.at
+            start = self.at
             terms += self.read_member(depth)
-            self.check_kinds(terms[0], terms[-1], place)
+            self.check_kinds(terms[0], terms[-1], start)
         return tuple(terms)
 
     def read_member(self, depth: int) -> Group:
@@ -142,10 +142,10 @@ class _FilterReader:
         else:
             self.refuse_rest()
 
-    def check_kinds(self, first: Term, last: Term, place: int) -> None:
-        one, other = KINDS[type(first)], KINDS[type(last)]
-        if one != other:
-            self.refuse(f"OR cannot join a {one} filter and a {other} filter", place)
+    def check_kinds(self, first: Term, last: Term, position: int) -> None:
+        first_kind, other = KINDS[type(first)], KINDS[type(last)]
+        if first_kind != other:
+            self.refuse(f"OR cannot join a {first_kind} filter and a {other} filter", position)
 
     def read_term(self) -> Term:
         self.count += 1
@@ -153,13 +153,13 @@ class _FilterReader:
         negated = self.take_keyword("NOT")
         if negated and self.text.startswith("(", self.at):
             self.refuse("NOT is not allowed before a parenthesis: negate each filter inside it,")
-        place = self.at
+        start = self.at
         name = self.read_name()
         if self.take(_COLON):
             return self.read_facet(name, negated)
         if operator := self.take(_OPERATOR):
             return Numeric(name, operator[1], self.read_number(operator[1]), negated)
-        self.bare_word = self.text[place : self.at]
+        self.bare_word = self.text[start : self.at]
         return Tag(name, negated, self.read_score())
 
     def read_name(self) -> str:
@@ -237,18 +237,18 @@ class _FilterReader:
         return number
 
     def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        if found := pattern.match(self.text, self.at):
-            self.at = found.end()
-        return found
+        if match := pattern.match(self.text, self.at):
+            self.at = match.end()
+        return match
 
     def peek_keyword(self, keyword: str) -> re.Match[str] | None:
-        found = _KEYWORD.match(self.text, self.at)
-        return found if found and found[1] == keyword else None
+        match = _KEYWORD.match(self.text, self.at)
+        return match if match and match[1] == keyword else None
 
     def take_keyword(self, keyword: str) -> bool:
-        if found := self.peek_keyword(keyword):
-            self.at = found.end()
-        return found is not None
+        if match := self.peek_keyword(keyword):
+            self.at = match.end()
+        return match is not None
 
     def skip_space(self) -> None:
         self.take(_SPACE)

@@ -81,14 +81,14 @@ class AnyOf:
 
     def find_rows(self, segment: Segment) -> Array:
         """Return the mask of the rows that match any of the terms."""
-        found: Array | None = None
+        matched: Array | None = None
         for column, values in self.sets.items():
-            found = _either(found, find_members(segment, column, values))
+            matched = _either(matched, find_members(segment, column, values))
         for number, term in enumerate(self.others):
-            if number and found is not None and found.all():
+            if number and matched is not None and matched.all():
                 break
-            found = _either(found, find_term(segment, term))
-        return np.zeros(len(segment), bool) if found is None else found
+            matched = _either(matched, find_term(segment, term))
+        return np.zeros(len(segment), bool) if matched is None else matched
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,22 +113,22 @@ class AllOf:
 
     def find_rows(self, segment: Segment) -> Array:
         """Return the mask of the rows that match all groups."""
-        found: Array | None = None
+        matched: Array | None = None
         for column, values in self.excluded.items():
-            found = _both(found, ~find_members(segment, column, values))
+            matched = _both(matched, ~find_members(segment, column, values))
         for number, group in enumerate(self.groups):
-            if number and found is not None and not found.any():
+            if number and matched is not None and not matched.any():
                 break
-            found = _both(found, group.find_rows(segment))
-        return np.ones(len(segment), bool) if found is None else found
+            matched = _both(matched, group.find_rows(segment))
+        return np.ones(len(segment), bool) if matched is None else matched
 
 
-def _either(one: Array | None, other: Array) -> Array:
-    return other if one is None else one | other
+def _either(matched: Array | None, other: Array) -> Array:
+    return other if matched is None else matched | other
 
 
-def _both(one: Array | None, other: Array) -> Array:
-    return other if one is None else one & other
+def _both(matched: Array | None, other: Array) -> Array:
+    return other if matched is None else matched & other
 
 
 def find_members(segment: Segment, column: Column, values: Sequence[Any]) -> Array:
@@ -139,9 +139,11 @@ def find_members(segment: Segment, column: Column, values: Sequence[Any]) -> Arr
         numbers = segment.numbers.get(column.path)
         if numbers is None:
             return np.zeros(count, bool)
-        wanted = values[0] if len(values) == 1 else np.unique(np.array(values, np.float64))
+        sought = values[0] if len(values) == 1 else np.unique(np.array(values, np.float64))
         test = operator.eq if len(values) == 1 else np.isin
-        return numbers.rows_where(lambda found: np.asarray(test(found, wanted)), count)
+        return numbers.rows_where(
+            lambda column_values: np.asarray(test(column_values, sought)), count
+        )
     if column.path == OBJECT_ID:
         rows = segment.ids.find_many(values)
         return make_mask(rows[rows >= 0], count)
@@ -154,16 +156,16 @@ def find_members(segment: Segment, column: Column, values: Sequence[Any]) -> Arr
 def find_term(segment: Segment, term: Term) -> Array:
     """Return the mask of the rows that match one term."""
     if (member := read_member(term)) is not None:
-        found = find_members(segment, member.column, [member.value])
-        return ~found if member.negated else found
+        matched = find_members(segment, member.column, [member.value])
+        return ~matched if member.negated else matched
     check_time()
     assert isinstance(term, Numeric | Between)
     numbers = segment.numbers.get(term.attribute)
     if numbers is None:
-        found = np.zeros(len(segment), bool)
+        matched = np.zeros(len(segment), bool)
     else:
-        found = numbers.rows_where(_test_of(term), len(segment))
-    return ~found if term.negated else found
+        matched = numbers.rows_where(_test_of(term), len(segment))
+    return ~matched if term.negated else matched
 
 
 def _test_of(term: Numeric | Between) -> Callable[[Array], Array]:

@@ -71,13 +71,13 @@ def merge_word_counts(
     many: Sequence[Array], moved: Sequence[Array], slots: int, records: int
 ) -> Array:
     """Merge tables; `moved[n]` maps the records of the nth to new ones, -1 for deleted ones."""
-    if any(len(one) != slots for one in many):
+    if any(len(counts) != slots for counts in many):
         return no_word_counts()
     merged = np.zeros((slots, records), np.uint16)
-    for one, rows in zip(many, moved, strict=True):
+    for counts, rows in zip(many, moved, strict=True):
         kept = rows >= 0
         for slot in range(slots):
-            merged[slot, rows[kept]] = one[slot, kept]
+            merged[slot, rows[kept]] = counts[slot, kept]
     return merged
 
 
@@ -105,9 +105,9 @@ def measure_lengths(postings: Postings, groups: Array, count: int) -> Array:
     total = np.zeros(records * count, np.int64)
     for start, stop in _unmarked_spans(postings):
         for begin in range(start, stop, COUNTED_OCCURRENCES):
-            some = slice(begin, min(begin + COUNTED_OCCURRENCES, stop))
-            cells = groups[postings.spots[some] >> SLOT_SHIFT] * records
-            cells += postings.rows[some]
+            span = slice(begin, min(begin + COUNTED_OCCURRENCES, stop))
+            cells = groups[postings.spots[span] >> SLOT_SHIFT] * records
+            cells += postings.rows[span]
             total += np.bincount(cells, minlength=len(total))
     return np.minimum(total, MAX_LENGTH_WORDS).astype(np.uint16).reshape(count, records)
 

@@ -47,12 +47,12 @@ class ValueWordIndex:
             for end in range(start + 1, min(start + self.longest, len(words)) + 1)
         ]
         texts = [" ".join(words[start:end]) for start, end in spans]
-        wanted = _hash(texts)
-        low, high = (np.searchsorted(self.hashes, wanted, side) for side in ("left", "right"))
+        hashes = _hash(texts)
+        low, high = (np.searchsorted(self.hashes, hashes, side) for side in ("left", "right"))
         for number in np.flatnonzero(low < high).tolist():
-            for place in self.places[low[number] : high[number]].tolist():
-                if _normalize(self.names[place], self.rules) == texts[number]:
-                    yield spans[number], place
+            for value in self.places[low[number] : high[number]].tolist():
+                if _normalize(self.names[value], self.rules) == texts[number]:
+                    yield spans[number], value
 
 
 def _normalize(name: str, rules: TokenizerSettings) -> str:
@@ -98,9 +98,9 @@ class Numbers:
         leaf = leaf.only(NUMBER_TYPES)
         if not leaf.values:
             return None
-        rows, found = leaf.row_numbers, _floats(leaf.values)
-        finite = np.isfinite(found)
-        return cls(rows, found) if finite.all() else cls(rows[finite], found[finite])
+        rows, values = leaf.row_numbers, _floats(leaf.values)
+        finite = np.isfinite(values)
+        return cls(rows, values) if finite.all() else cls(rows[finite], values[finite])
 
     def arrays(self) -> Arrays:
         """Return the arrays to store."""
@@ -145,10 +145,10 @@ class Numbers:
 
 def join_numbers(many: Sequence[Numbers]) -> Numbers:
     """Join columns whose rows are already renumbered."""
-    rows = np.concatenate([one.rows for one in many])
+    rows = np.concatenate([numbers.rows for numbers in many])
     order = np.argsort(rows, kind="stable")
     return Numbers(
-        rows[order].astype(np.int32), np.concatenate([one.values for one in many])[order]
+        rows[order].astype(np.int32), np.concatenate([numbers.values for numbers in many])[order]
     )
 
 
@@ -226,19 +226,19 @@ class Labels:
 
     def words(self, rules: TokenizerSettings) -> Postings:
         """Return the postings of the labels, with each label as a record."""
-        found = self._words.get(rules)
-        if found is None:
+        postings = self._words.get(rules)
+        if postings is None:
             rows = np.arange(len(self.names))
-            found = Postings.of(self.names.all(), rows, np.zeros_like(rows), len(rows), rules)
-            self._words[rules] = found
-        return found
+            postings = Postings.of(self.names.all(), rows, np.zeros_like(rows), len(rows), rules)
+            self._words[rules] = postings
+        return postings
 
     def word_index(self, rules: TokenizerSettings) -> ValueWordIndex:
         """Return the labels indexed by their words."""
-        found = self._word_indexes.get(rules)
-        if found is None:
-            found = self._word_indexes[rules] = ValueWordIndex.of(self.names, rules)
-        return found
+        index = self._word_indexes.get(rules)
+        if index is None:
+            index = self._word_indexes[rules] = ValueWordIndex.of(self.names, rules)
+        return index
 
     def codes_of(self, texts: Sequence[str], *, exact: bool) -> Array:
         """Return the codes of some labels, case-insensitive unless `exact`."""
@@ -247,8 +247,8 @@ class Labels:
             codes = np.array([*map(self.names.find, texts)]) if few else self.names.find_many(texts)
             return np.asarray(codes[codes >= 0])
         folded = self._folded
-        found = [code for text in texts for code in folded.get(text.casefold(), ())]
-        return np.array(found, np.int64)
+        matching = [code for text in texts for code in folded.get(text.casefold(), ())]
+        return np.array(matching, np.int64)
 
     @cached_property
     def _words(self) -> dict[TokenizerSettings, Postings]:
@@ -272,9 +272,9 @@ class Labels:
 
 def join_labels(many: Sequence[Labels]) -> Labels:
     """Join columns whose rows are already renumbered."""
-    names, moved = union([one.names for one in many])
-    rows = np.concatenate([one.rows for one in many])
-    codes = np.concatenate([to[one.codes] for one, to in zip(many, moved, strict=True)])
+    names, moved = union([labels.names for labels in many])
+    rows = np.concatenate([labels.rows for labels in many])
+    codes = np.concatenate([to[labels.codes] for labels, to in zip(many, moved, strict=True)])
     used = np.zeros(len(names), bool)
     used[codes] = True
     fewer = np.cumsum(used) - 1

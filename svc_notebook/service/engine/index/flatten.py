@@ -96,9 +96,9 @@ def number_text(value: float) -> str:
 
 def _columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
     names = tuple(objects[0]) if objects else ()
-    if all(tuple(one) == names for one in objects):
+    if all(tuple(record) == names for record in objects):
         # One pass over the objects, and one over the values of each column.
-        cells = [*chain.from_iterable(one.values() for one in objects)]
+        cells = [*chain.from_iterable(record.values() for record in objects)]
         return [(name, Leaf(rows, cells[n :: len(names)])) for n, name in enumerate(names)]
     return _uneven_columns(rows, objects)
 
@@ -114,15 +114,15 @@ def _uneven_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tupl
 def _read_column(rows: Sequence[int], objects: Sequence[Record], name: str) -> Leaf:
     with suppress(KeyError):  # most columns have a value in each row
         return Leaf(rows, list(map(itemgetter(name), objects)))
-    values = [one.get(name, _MISSING) for one in objects]
+    values = [record.get(name, _MISSING) for record in objects]
     having = [value is not _MISSING for value in values]
     return Leaf([*compress(rows, having)], [*compress(values, having)])
 
 
 def _sparse_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
     columns: dict[str, tuple[list[int], list[Any]]] = {}
-    for row, one in zip(rows, objects, strict=True):
-        for name, value in one.items():
+    for row, record in zip(rows, objects, strict=True):
+        for name, value in record.items():
             column = columns.get(name)
             if column is None:
                 column = columns[name] = ([], [])

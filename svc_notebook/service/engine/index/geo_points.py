@@ -34,23 +34,23 @@ def read_places(records: Sequence[Record]) -> dict[str, Numbers]:
 
     Entry n of both columns belongs to the same point.
     """
-    found = [
-        (row, *place)
+    points = [
+        (row, *point)
         for row, record in enumerate(records)
         if GEOLOC in record
-        for place in _places_in(record[GEOLOC])
+        for point in _places_in(record[GEOLOC])
     ]
-    if not found:
+    if not points:
         return {}
-    rows, lats, lngs = zip(*found, strict=True)
+    rows, lats, lngs = zip(*points, strict=True)
     numbers = np.array(rows, np.int32)
     return {LATITUDE: Numbers(numbers, np.array(lats)), LONGITUDE: Numbers(numbers, np.array(lngs))}
 
 
 def _places_in(value: Any) -> Iterator[Point]:
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, Mapping):
-            lat, lng = one.get("lat"), one.get("lng")
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, Mapping):
+            lat, lng = item.get("lat"), item.get("lng")
             if is_degrees(lat, FARTHEST_NORTH) and is_degrees(lng, FARTHEST_EAST):
                 yield Point(
                     round(float(lat), COORDINATE_DECIMALS), round(float(lng), COORDINATE_DECIMALS)
@@ -85,9 +85,9 @@ class GeoPoints:
             distances = np.minimum.reduceat(distances, self._starts)
         if len(distances) == records:
             return distances
-        found = np.full(records, np.inf)
-        found[self.rows[self._starts]] = distances
-        return found
+        nearest_distances = np.full(records, np.inf)
+        nearest_distances[self.rows[self._starts]] = distances
+        return nearest_distances
 
     def nearest_of(self, row: int, centre: Point) -> Point:
         """Return the point of a row that is nearest to the centre; the row must have one."""

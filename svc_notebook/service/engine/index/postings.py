@@ -71,8 +71,8 @@ class LeadingOccurrences:
         chunks = [_select_leading(spots[at : at + CHUNK_OCCURRENCES], at, cells) for at in starts]
         total = starts_of(sum((counts for _, counts in chunks), np.zeros(cells, np.int64)))
         numbers, ends = np.empty(total[-1], np.int32), total[:-1].copy()
-        for some, counts in chunks:
-            pieces = np.split(some, np.cumsum(counts)[:-1])
+        for chunk, counts in chunks:
+            pieces = np.split(chunk, np.cumsum(counts)[:-1])
             for cell in np.flatnonzero(counts):
                 start = ends[cell]
                 ends[cell] += counts[cell]
@@ -86,15 +86,15 @@ class LeadingOccurrences:
 
     def find(self, slots: Sequence[int], positions: range, occurrences: slice) -> Array:
         """Return the numbers at successive positions of some attributes, ascending, in a range."""
-        found = [self.numbers[:0]]
+        runs = [self.numbers[:0]]
         bounds = np.array([occurrences.start, occurrences.stop], self.numbers.dtype)
         for slot in slots:
             first = slot * LEADING_POSITIONS + positions.start
             for start, end in pairwise(self.starts[first : first + len(positions) + 1].tolist()):
                 here = self.numbers[start:end]
-                found.append(here[slice(*np.searchsorted(here, bounds))])
+                runs.append(here[slice(*np.searchsorted(here, bounds))])
         # Those of a single position are in order.
-        return np.sort(np.concatenate(found)) if len(found) > 2 else found[-1]
+        return np.sort(np.concatenate(runs)) if len(runs) > 2 else runs[-1]
 
     def find_alone(self, occurrences: slice) -> Array:
         """Return the numbers of those in a range that are the only word of their text."""
@@ -132,18 +132,25 @@ class Postings:
         cls, texts: Sequence[str], rows: Array, slots: Array, records: int, rules: TokenizerSettings
     ) -> Postings:
         """Index texts ordered by row, then by slot."""
-        found = TextWords.of(texts, rules)
+        text_words = TextWords.of(texts, rules)
         if placeholders := _find_placeholders(texts, rules):
-            found = found.with_placeholders(placeholders)
-        words, text, within, lengths = found.words, found.texts, found.positions, found.lengths
+            text_words = text_words.with_placeholders(placeholders)
+        words, text, within, lengths = (
+            text_words.words,
+            text_words.texts,
+            text_words.positions,
+            text_words.lengths,
+        )
         ascending = sorted(words)
         ranks = {word: number for number, word in enumerate(ascending)}
         rank = np.fromiter(map(ranks.__getitem__, words), np.int32, len(words))
-        terms = rank[found.numbers]
+        terms = rank[text_words.numbers]
         sequence = _order_by(terms)
         text, within = text[sequence], within[sequence]
         earlier = _earlier_words(rows, slots, lengths).astype(np.int32)
-        alone = np.where((found.counts == 1)[text] & ~found.parts[sequence], ALONE_FLAG, 0)
+        alone = np.where(
+            (text_words.counts == 1)[text] & ~text_words.parts[sequence], ALONE_FLAG, 0
+        )
         layout = (slots << SLOT_SHIFT).astype(np.int32)[text] | alone.astype(np.int32)
         first = (ELEMENT_GAP + starts_of(lengths + ELEMENT_GAP)[:-1]).astype(np.int32)
         spans = np.bincount(rows, weights=lengths + ELEMENT_GAP, minlength=records).astype(np.int64)
@@ -161,9 +168,9 @@ class Postings:
         """Restore postings from `arrays`."""
         groups = group_by_prefix(arrays)
         vocabulary = Vocabulary.from_arrays(groups["vocabulary"])
-        found = groups.get("leading", {})
+        leading_arrays = groups.get("leading", {})
         # Files of earlier versions have none, or not all arrays.
-        leading = LeadingOccurrences(**found) if "alone" in found else None
+        leading = LeadingOccurrences(**leading_arrays) if "alone" in leading_arrays else None
         columns = {name: arrays[name] for name in COLUMNS}
         return cls(vocabulary, **columns, stored_leading=leading)
 
@@ -198,23 +205,25 @@ COLUMNS = ("starts", "rows", "spots", "places", "first_places")
 def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Postings:
     """Merge postings; `moved[n]` maps the rows of the nth to new rows, -1 for deleted rows."""
     first_places = starts_of(_spans(many, moved, records))
-    names, renamed = union([one.vocabulary.names for one in many])
+    names, renamed = union([postings.vocabulary.names for postings in many])
     counts = np.zeros(len(names), np.int64)
-    size = sum(len(one.rows) for one in many)
+    size = sum(len(postings.rows) for postings in many)
     columns = tuple(np.empty(size, np.int32) for _ in range(3))
     end = 0
-    for some in _word_ranges(many, renamed, len(names)):
+    for word_range in _word_ranges(many, renamed, len(names)):
         cuts = [
-            _select_range(one, to, ranks, some, first_places)
-            for one, to, ranks in zip(many, moved, renamed, strict=True)
+            _select_range(postings, to, ranks, word_range, first_places)
+            for postings, to, ranks in zip(many, moved, renamed, strict=True)
         ]
         keys, rows, spots = (np.concatenate(column) for column in zip(*cuts, strict=True))
-        counts[some] = np.bincount(keys >> PLACE_BITS, minlength=some.stop - some.start)
+        counts[word_range] = np.bincount(
+            keys >> PLACE_BITS, minlength=word_range.stop - word_range.start
+        )
         order = np.argsort(keys, kind="stable")
         start, end = end, end + len(order)
-        for column, found in zip(columns, (rows, spots, keys & PLACE_MASK), strict=True):
-            column[start:end] = found[order]
-    rows, spots, places = (each if end == size else each[:end].copy() for each in columns)
+        for column, values in zip(columns, (rows, spots, keys & PLACE_MASK), strict=True):
+            column[start:end] = values[order]
+    rows, spots, places = (part if end == size else part[:end].copy() for part in columns)
     used = counts > 0
     words = Vocabulary.of(names.select(used))
     return Postings(words, starts_of(counts[used]), rows, spots, places, first_places)
@@ -222,35 +231,35 @@ def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Pos
 
 def _spans(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Array:
     spans = np.zeros(records, np.int64)
-    for one, rows in zip(many, moved, strict=True):
+    for postings, rows in zip(many, moved, strict=True):
         kept = rows >= 0
-        spans[rows[kept]] = np.diff(one.first_places)[kept]
+        spans[rows[kept]] = np.diff(postings.first_places)[kept]
     return spans
 
 
 def _word_ranges(many: Sequence[Postings], renamed: Sequence[Array], words: int) -> Iterator[slice]:
     """Split the words into ranges with about `CHUNK_OCCURRENCES` occurrences each."""
     occur = np.zeros(words, np.int64)
-    for one, ranks in zip(many, renamed, strict=True):
-        occur[ranks] += np.diff(one.starts)
+    for postings, ranks in zip(many, renamed, strict=True):
+        occur[ranks] += np.diff(postings.starts)
     ends = np.cumsum(occur)
     cuts = np.searchsorted(ends, np.arange(CHUNK_OCCURRENCES, int(occur.sum()), CHUNK_OCCURRENCES))
     return (slice(*pair) for pair in pairwise(np.unique([0, *cuts, words]).tolist()))
 
 
 def _select_range(
-    one: Postings, moved: Array, ranks: Array, words: slice, first_places: Array
+    postings: Postings, moved: Array, ranks: Array, words: slice, first_places: Array
 ) -> tuple[Array, Array, Array]:
     """Return the live occurrences of a range of words: word and place as one number, row, spot."""
     first, last = np.searchsorted(ranks, (words.start, words.stop))
-    span = slice(one.starts[first], one.starts[last])
-    terms = np.repeat(ranks[first:last] - words.start, np.diff(one.starts[first : last + 1]))
-    before = one.rows[span]
+    span = slice(postings.starts[first], postings.starts[last])
+    terms = np.repeat(ranks[first:last] - words.start, np.diff(postings.starts[first : last + 1]))
+    before = postings.rows[span]
     kept = moved[before] >= 0
     before = before[kept]
     rows = moved[before]
-    places = one.places[span][kept] + (first_places[rows] - one.first_places[before])
-    return (terms[kept].astype(np.int64) << PLACE_BITS) | places, rows, one.spots[span][kept]
+    places = postings.places[span][kept] + (first_places[rows] - postings.first_places[before])
+    return (terms[kept].astype(np.int64) << PLACE_BITS) | places, rows, postings.spots[span][kept]
 
 
 def _find_placeholders(
@@ -260,11 +269,11 @@ def _find_placeholders(
     if "<" not in "".join(texts):
         return []
     return [
-        (word, number, place)
+        (word, number, position)
         for number, text in enumerate(texts)
         if "<" in text
         for token in find_placeholders(text, rules)
-        for place, word in enumerate(token.words, token.first)
+        for position, word in enumerate(token.words, token.first)
         if word.startswith((FIRST_MARKER, LAST_MARKER, ONLY_MARKER))
     ]
 

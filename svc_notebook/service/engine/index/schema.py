@@ -78,10 +78,10 @@ class Schema:
             TokenizerSettings.of(settings),
         )
 
-    def serves(self, wanted: Schema) -> bool:
+    def serves(self, other: Schema) -> bool:
         """Return whether data stored under this schema is sufficient for another one."""
-        return wanted.sorts <= self.sorts and wanted == Schema(
-            self.searched, self.facets, wanted.sorts, self.distinct, self.rules
+        return other.sorts <= self.sorts and other == Schema(
+            self.searched, self.facets, other.sorts, self.distinct, self.rules
         )
 
 
@@ -99,9 +99,9 @@ def names_path(entries: Sequence[str], path: str) -> bool:
     """Return whether a list in the form of `attributesToRetrieve` includes an attribute."""
     names = [entry.strip() for entry in entries]
     unwanted = [name[1:] for name in names if name.startswith("-")]
-    wanted = [name for name in names if not name.startswith("-")]
-    everything = "*" in wanted or (not wanted and bool(unwanted))
-    shown = everything or any(covers(name, path) for name in wanted)
+    named = [name for name in names if not name.startswith("-")]
+    everything = "*" in named or (not named and bool(unwanted))
+    shown = everything or any(covers(name, path) for name in named)
     return shown and not any(covers(name, path) for name in unwanted)
 
 
@@ -112,14 +112,14 @@ def read_searched(settings: Mapping[str, Any]) -> list[Searched]:
 
 @lru_cache(MAX_CACHED_SETTINGS)
 def _read_searched(entries: tuple[str, ...]) -> tuple[Searched, ...]:
-    found: dict[str, Searched] = {}
+    searched: dict[str, Searched] = {}
     for rank, entry in enumerate(entries):
         paths = _split_outside(entry)
         for text in paths:
             modifier, path = _modified(text, "searchableAttributes", {"unordered", "ordered"})
             ordered = modifier != "unordered" and len(paths) == 1
-            found.setdefault(path, Searched(path, rank, ordered))
-    return (*found.values(),)
+            searched.setdefault(path, Searched(path, rank, ordered))
+    return (*searched.values(),)
 
 
 def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
@@ -129,19 +129,19 @@ def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
 
 @lru_cache(MAX_CACHED_SETTINGS)
 def _read_faceted(entries: tuple[str, ...]) -> Mapping[str, Faceted]:
-    found = {}
+    faceted = {}
     for text in entries:
         modifiers, path = set(), text.strip()
         while _MODIFIER.match(path):
             modifier, path = _modified(path, "attributesForFaceting", FACET_MODIFIERS)
             modifiers.add(modifier)
-        found[path] = Faceted(
+        faceted[path] = Faceted(
             path,
             counted="filterOnly" not in modifiers,
             searchable="searchable" in modifiers,
             after_distinct="afterDistinct" in modifiers,
         )
-    return found
+    return faceted
 
 
 # A list with one blank name unlinks all replicas.
@@ -185,8 +185,10 @@ def read_sort(entry: str, setting: str) -> Sorted:
     """Read one `asc(x)` or `desc(x)`."""
     match = _MODIFIER.match(entry)
     if match is None or match[1] not in ("asc", "desc") or not match[2].strip():
-        known = f", or one of {', '.join(CRITERIA)}" if setting == "ranking" else ""
-        raise BadInput(f'{setting}: expected asc(attribute) or desc(attribute){known}: "{entry}"')
+        alternatives = f", or one of {', '.join(CRITERIA)}" if setting == "ranking" else ""
+        raise BadInput(
+            f'{setting}: expected asc(attribute) or desc(attribute){alternatives}: "{entry}"'
+        )
     return Sorted(match[2].strip(), match[1] == "desc")
 
 
@@ -195,21 +197,21 @@ FACET_MODIFIERS = ("filterOnly", "searchable", "afterDistinct")
 NUMERIC = "numericAttributesForFiltering"
 
 
-def _modified(text: str, setting: str, known: Iterable[str]) -> tuple[str, str]:
+def _modified(text: str, setting: str, modifiers: Iterable[str]) -> tuple[str, str]:
     match = _MODIFIER.match(text)
     if match is None:
-        _refuse_open(text, setting, known)
+        _refuse_open(text, setting, modifiers)
         return "", text.strip()
-    if match[1] not in known:
-        names = ", ".join(sorted(known))
+    if match[1] not in modifiers:
+        names = ", ".join(sorted(modifiers))
         raise BadInput(f'{setting}: unknown modifier "{match[1]}" in "{text}"; known: {names}')
     if not match[2].strip():
         raise BadInput(f'{setting}: expected {match[1]}(attribute): "{text}"')
     return match[1], match[2].strip()
 
 
-def _refuse_open(text: str, setting: str, known: Iterable[str]) -> None:
-    if text.strip().startswith(tuple(f"{modifier}(" for modifier in known)):
+def _refuse_open(text: str, setting: str, modifiers: Iterable[str]) -> None:
+    if text.strip().startswith(tuple(f"{modifier}(" for modifier in modifiers)):
         raise BadInput(f'{setting}: a parenthesis is never closed: "{text}"')
 
 

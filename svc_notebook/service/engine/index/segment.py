@@ -148,17 +148,17 @@ class Segment:
 
     def _measured(self, groups: Array, count: int) -> tuple[Array, LengthTotals]:
         key = count, groups.tobytes()
-        found = self._lengths.get(key)
-        if found is None:
+        measured = self._lengths.get(key)
+        if measured is None:
             if len(self.word_counts):
                 lengths = group_lengths(self.word_counts, groups, count)
             else:
                 lengths = measure_lengths(self.postings, groups, count)
-            found = lengths, add_up(lengths)
+            measured = lengths, add_up(lengths)
             if len(self._lengths) >= MAX_LENGTH_TABLES:
                 self._lengths.clear()
-            self._lengths[key] = found
-        return found
+            self._lengths[key] = measured
+        return measured
 
     @cached_property
     def _lengths(self) -> dict[tuple[int, bytes], tuple[Array, LengthTotals]]:
@@ -179,7 +179,7 @@ class Segment:
         """Compute a presorted order; the oldest are dropped beyond `MAX_PRESORTED_ORDERS`."""
         orders = self._orders
         if sorts not in orders:
-            columns = [column for one in sorts for column in self._sort_columns(one)]
+            columns = [column for sort in sorts for column in self._sort_columns(sort)]
             order = np.lexsort([np.arange(len(self)), *reversed(columns)])
             orders[sorts] = order.astype(np.int32)
         while len(orders) > MAX_PRESORTED_ORDERS:
@@ -217,17 +217,17 @@ def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
     """Merge segments without their deleted records."""
     ids, moved = _merge_ids(many, alive)
     slots = many[0].slots
-    if any(one.slots != slots for one in many):
+    if any(segment.slots != slots for segment in many):
         many, slots = _with_same_slots(many)
     return Segment(
         ids,
         slots,
-        merge([one.postings for one in many], moved, len(ids)),
-        _merge_columns([one.labels for one in many], moved, join_labels),
-        _merge_columns([one.texts for one in many], moved, join_labels),
-        _merge_columns([one.numbers for one in many], moved, join_numbers),
+        merge([segment.postings for segment in many], moved, len(ids)),
+        _merge_columns([segment.labels for segment in many], moved, join_labels),
+        _merge_columns([segment.texts for segment in many], moved, join_labels),
+        _merge_columns([segment.numbers for segment in many], moved, join_numbers),
         _merge_groups(many, moved, len(ids)),
-        merge_word_counts([one.word_counts for one in many], moved, len(slots), len(ids)),
+        merge_word_counts([segment.word_counts for segment in many], moved, len(slots), len(ids)),
     )
 
 
@@ -235,29 +235,38 @@ def _merge_ids(
     many: Sequence[Segment], alive: Sequence[Array]
 ) -> tuple[TermDictionary, list[Array]]:
     """Return the remaining ids, and the new row of each row of each segment, or -1."""
-    ids, places = union([one.ids.select(mask) for one, mask in zip(many, alive, strict=True)])
+    ids, places = union(
+        [segment.ids.select(mask) for segment, mask in zip(many, alive, strict=True)]
+    )
     moved = [np.full(len(mask), -1, np.int32) for mask in alive]
-    for rows, mask, place in zip(moved, alive, places, strict=True):
-        rows[mask] = place
+    for rows, mask, numbers in zip(moved, alive, places, strict=True):
+        rows[mask] = numbers
     return ids, moved
 
 
 def _with_same_slots(many: Sequence[Segment]) -> tuple[list[Segment], tuple[str, ...]]:
     """Renumber the attributes of segments that have different ones."""
-    slots = tuple(sorted(set().union(*(one.slots for one in many))))
-    number = {path: place for place, path in enumerate(slots)}
-    return [_renumber_slots(one, slots, number) for one in many], slots
+    slots = tuple(sorted(set().union(*(segment.slots for segment in many))))
+    number = {path: position for position, path in enumerate(slots)}
+    return [_renumber_slots(segment, slots, number) for segment in many], slots
 
 
-def _renumber_slots(one: Segment, slots: tuple[str, ...], number: Mapping[str, int]) -> Segment:
-    to = np.array([number[path] for path in one.slots], np.int32)
+def _renumber_slots(segment: Segment, slots: tuple[str, ...], number: Mapping[str, int]) -> Segment:
+    to = np.array([number[path] for path in segment.slots], np.int32)
     word_counts = no_word_counts()
-    if len(one.word_counts) and len(slots) <= MAX_STORED_ATTRIBUTES:
-        word_counts = np.zeros((len(slots), len(one)), np.uint16)
-        word_counts[to] = one.word_counts
-    postings = one.postings.with_slots(to)
+    if len(segment.word_counts) and len(slots) <= MAX_STORED_ATTRIBUTES:
+        word_counts = np.zeros((len(slots), len(segment)), np.uint16)
+        word_counts[to] = segment.word_counts
+    postings = segment.postings.with_slots(to)
     return Segment(
-        one.ids, slots, postings, one.labels, one.texts, one.numbers, one.groups, word_counts
+        segment.ids,
+        slots,
+        postings,
+        segment.labels,
+        segment.texts,
+        segment.numbers,
+        segment.groups,
+        word_counts,
     )
 
 
@@ -271,16 +280,16 @@ def _merge_columns(
     for paths, rows in zip(many, moved, strict=True):
         for path, column in paths.items():
             columns.setdefault(path, []).append(column.moved(rows))
-    joined = {path: join(some) for path, some in columns.items()}
+    joined = {path: join(parts) for path, parts in columns.items()}
     return {path: column for path, column in joined.items() if len(column.rows)}
 
 
 def _merge_groups(many: Sequence[Segment], moved: Sequence[Array], records: int) -> Array:
-    if not any(len(one.groups) for one in many):
+    if not any(len(segment.groups) for segment in many):
         return np.zeros(0, np.uint64)
     groups = np.zeros(records, np.uint64)
-    for one, rows in zip(many, moved, strict=True):
-        groups[rows[rows >= 0]] = one.groups[rows >= 0]
+    for segment, rows in zip(many, moved, strict=True):
+        groups[rows[rows >= 0]] = segment.groups[rows >= 0]
     return groups
 
 
@@ -290,12 +299,12 @@ def _read_texts(
     """Return the searched paths, and their texts ordered by row, then path."""
     searched = [path for path in sorted(leaves) if _is_searched(path, schema)]
     everything = not schema.searched
-    found = {path: _texts_of(leaves[path], everything=everything) for path in searched}
-    found = {path: leaf for path, leaf in found.items() if leaf.rows}
-    slots, columns = tuple(found), [leaf.row_numbers for leaf in found.values()]
+    text_leaves = {path: _texts_of(leaves[path], everything=everything) for path in searched}
+    text_leaves = {path: leaf for path, leaf in text_leaves.items() if leaf.rows}
+    slots, columns = tuple(text_leaves), [leaf.row_numbers for leaf in text_leaves.values()]
     texts = [
         [*map(split_camel, leaf.values)] if path in schema.rules.camel else leaf.values
-        for path, leaf in found.items()
+        for path, leaf in text_leaves.items()
     ]
     if not columns:
         return slots, [], np.zeros(0, np.int32), np.zeros(0, np.int32)
@@ -337,12 +346,12 @@ def _read_numbers(leaves: Mapping[str, Leaf]) -> dict[str, Numbers]:
 
 
 def _read_sort_texts(leaves: Mapping[str, Leaf], schema: Schema) -> dict[str, Labels]:
-    found = {}
+    labels = {}
     for path in schema.sorts & leaves.keys():
         texts = leaves[path].only({str, bool})
         if texts.rows:
-            found[path] = Labels.of(texts)
-    return found
+            labels[path] = Labels.of(texts)
+    return labels
 
 
 def _read_groups(leaves: Mapping[str, Leaf], records: int, path: str) -> Array:

@@ -32,12 +32,15 @@ class SegmentReader:
 
     def without(self, ids: Sequence[str]) -> SegmentReader:
         """Return a reader with these records deleted; their ids are in ascending order."""
-        known = self.segment.ids
-        if not len(known):
+        segment_ids = self.segment.ids
+        if not len(segment_ids):
             return self
         # Most loads are in the order of their ids, which are then in few segments.
-        first, last = bisect_left(ids, known[0]), bisect_right(ids, known[len(known) - 1])
-        rows = known.find_many(ids[first:last])
+        first, last = (
+            bisect_left(ids, segment_ids[0]),
+            bisect_right(ids, segment_ids[len(segment_ids) - 1]),
+        )
+        rows = segment_ids.find_many(ids[first:last])
         rows = rows[rows >= 0]
         if not self.alive[rows].any():
             return self

@@ -155,9 +155,9 @@ class SegmentStore:
     @classmethod
     def load(cls, folder: Path) -> tuple[SegmentStore, int] | None:
         """Load a saved store and its stamp; None if there is none or it is unreadable."""
-        if (found := load_readers(folder)) is None:
+        if (stored := load_readers(folder)) is None:
             return None
-        schema, stamp, readers = found
+        schema, stamp, readers = stored
         store = cls(schema, readers, load_vectors(folder))
         store.folder = folder
         return store, stamp
@@ -211,7 +211,7 @@ def _group_by_size(readers: Iterable[SegmentReader]) -> list[list[SegmentReader]
     """Group readers, the smallest first, each group with as many records as may be merged."""
     groups: list[list[SegmentReader]] = []
     total = 0
-    for reader in sorted(readers, key=lambda one: one.count):
+    for reader in sorted(readers, key=lambda candidate: candidate.count):
         total += reader.count
         if not groups or total > MAX_MERGED_RECORDS:
             groups.append([])

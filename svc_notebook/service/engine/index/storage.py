@@ -247,10 +247,10 @@ def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
         "groups": segment.groups,
         "word_counts": segment.word_counts,
     }
-    for group, some in columns.items():
-        for number, column in enumerate(some.values()):
+    for group, named in columns.items():
+        for number, column in enumerate(named.values()):
             arrays |= add_prefix(f"{group}/{number}", column.arrays())
-    paths = {group: list(some) for group, some in columns.items()}
+    paths = {group: list(named) for group, named in columns.items()}
     return _encode_arrays(list(segment.slots), paths, arrays)
 
 
@@ -294,7 +294,7 @@ def _read_arrays(path: Path) -> tuple[FileHeader, dict[str, Array]]:
     whole = np.frombuffer(mapped, np.uint8, header.size, start) if header.size else None
     if header.checksum and whole is not None and crc32(whole.data) != header.checksum:
         raise ValueError(f"{path} is damaged")
-    return header, {key: _map_array(whole, place) for key, place in header.arrays.items()}
+    return header, {key: _map_array(whole, position) for key, position in header.arrays.items()}
 
 
 def release_mapped_pages() -> None:
@@ -318,7 +318,7 @@ def decode_segment(content: bytes, name: str) -> Segment:
     """Return the segment of a file's content; its arrays are views of it."""
     header, start = _read_header(io.BytesIO(content))
     whole = np.frombuffer(content, np.uint8, header.size, start) if header.size else None
-    arrays = {key: _map_array(whole, place) for key, place in header.arrays.items()}
+    arrays = {key: _map_array(whole, position) for key, position in header.arrays.items()}
     return _build_segment(header, arrays, name)
 
 
@@ -345,9 +345,9 @@ def _build_segment(header: FileHeader, arrays: Arrays, name: str) -> Segment:
         ids,
         tuple(header.slots),
         Postings.from_arrays(_arrays_with_prefix("postings", arrays)),
-        {path: Labels.from_arrays(some) for path, some in columns("labels")},
-        {path: Labels.from_arrays(some) for path, some in columns("texts")},
-        {path: Numbers(**some) for path, some in columns("numbers")},
+        {path: Labels.from_arrays(parts) for path, parts in columns("labels")},
+        {path: Labels.from_arrays(parts) for path, parts in columns("texts")},
+        {path: Numbers(**parts) for path, parts in columns("numbers")},
         arrays["groups"],
         word_counts,
         name,
@@ -360,12 +360,14 @@ def _arrays_with_prefix(name: str, arrays: Arrays) -> dict[str, Array]:
     return {key[len(start) :]: array for key, array in arrays.items() if key.startswith(start)}
 
 
-def _map_array(whole: Array | None, place: ArrayPosition) -> Array:
-    kind = np.dtype(place.kind)
-    size = int(np.prod(place.shape, dtype=np.int64)) * kind.itemsize
+def _map_array(whole: Array | None, position: ArrayPosition) -> Array:
+    kind = np.dtype(position.kind)
+    size = int(np.prod(position.shape, dtype=np.int64)) * kind.itemsize
     if whole is None or not size:
-        return np.zeros(place.shape, kind)
-    return np.asarray(whole[place.start : place.start + size]).view(kind).reshape(place.shape)
+        return np.zeros(position.shape, kind)
+    return (
+        np.asarray(whole[position.start : position.start + size]).view(kind).reshape(position.shape)
+    )
 
 
 def _padding(size: int) -> bytes:

@@ -65,13 +65,16 @@ class TextWords:
 
     def with_placeholders(self, placeholders: Sequence[PlacedWord]) -> TextWords:
         """Add marked words at the positions of the unmarked words."""
-        known: dict[str, int] = {}
+        numbers_added: dict[str, int] = {}
         start = len(self.words)
-        added = [known.setdefault(word, start + len(known)) for word, _, _ in placeholders]
+        added = [
+            numbers_added.setdefault(word, start + len(numbers_added))
+            for word, _, _ in placeholders
+        ]
         texts = np.array([text for _, text, _ in placeholders], np.int64)
         positions = np.array([position for _, _, position in placeholders], np.int32)
         return TextWords(
-            [*self.words, *known],
+            [*self.words, *numbers_added],
             np.concatenate([self.numbers, np.array(added, np.int32)]),
             np.concatenate([self.texts, texts]),
             np.concatenate([self.positions, positions]),
@@ -102,7 +105,7 @@ class _ChainTable:
         """Read the words of chains; `joined` are the numbers of those with joiners."""
         plain = np.ones(len(chains), bool)
         plain[joined] = False
-        known = dict(zip(compress(chains, plain.tolist()), count()))
+        number_of = dict(zip(compress(chains, plain.tolist()), count()))
         entries: list[IndexedWord] = []
         sizes, lengths, counts = (np.ones(len(chains), np.int64) for _ in range(3))
         for number in joined:
@@ -111,7 +114,7 @@ class _ChainTable:
             sizes[number] = len(indexed)
             lengths[number] = indexed[-1].position + 1 if indexed else 0
             counts[number] = 1 + indexed[-1].word if indexed else 0
-        added = [known.setdefault(entry.text, len(known)) for entry in entries]
+        added = [number_of.setdefault(entry.text, len(number_of)) for entry in entries]
         is_plain = np.repeat(plain, sizes)
         columns = (np.zeros(len(is_plain), kind) for kind in (np.int32, np.int32, bool))
         numbers, positions, parts = columns
@@ -119,7 +122,7 @@ class _ChainTable:
         numbers[~is_plain] = added
         positions[~is_plain] = [entry.position for entry in entries]
         parts[~is_plain] = [entry.part != WHOLE_WORD for entry in entries]
-        return cls([*known], starts_of(sizes), numbers, positions, parts, lengths, counts)
+        return cls([*number_of], starts_of(sizes), numbers, positions, parts, lengths, counts)
 
     def read(self, chains: Array, texts: Array, chain_counts: Array) -> TextWords:
         """Return the words of texts, given the number and the text of each of their chains."""
@@ -164,6 +167,6 @@ def _split_distinct(
 
 def _number_by_occurrence(texts: Sequence[str]) -> tuple[Array, list[str]]:
     """Number texts by first occurrence; also return the distinct ones."""
-    known: defaultdict[str, int] = defaultdict(count().__next__)
-    numbers = np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
-    return numbers, [*known]
+    number_of: defaultdict[str, int] = defaultdict(count().__next__)
+    numbers = np.fromiter(map(number_of.__getitem__, texts), np.int32, len(texts))
+    return numbers, [*number_of]

@@ -45,15 +45,15 @@ class Query:
             dict.fromkeys(word for variant in (*variants, *self.excluded) for word in variant.words)
         )
 
-    def optional_at(self, places: Sequence[int]) -> Query:
+    def optional_at(self, positions: Sequence[int]) -> Query:
         """Return the query with the words at these positions optional."""
-        if not places:
+        if not positions:
             return self
         return replace(
             self,
             words=tuple(
-                replace(word, optional=True) if place in places else word
-                for place, word in enumerate(self.words)
+                replace(word, optional=True) if position in positions else word
+                for position, word in enumerate(self.words)
             ),
         )
 
@@ -74,8 +74,8 @@ def read_query(options: EffectiveParameters) -> Query:
             ends = number == len(parts) - 1
             words += _read_run(part, options, ends_query=ends, before=before)
         before += len(part.all_words)
-    found = Query(tuple(words[:MAX_QUERY_WORDS]), tuple(excluded))
-    return found.optional_at(_optional_places(found.words, options))
+    query = Query(tuple(words[:MAX_QUERY_WORDS]), tuple(excluded))
+    return query.optional_at(_optional_places(query.words, options))
 
 
 def max_typos_of(word: str, options: EffectiveParameters) -> int:
@@ -86,8 +86,8 @@ def max_typos_of(word: str, options: EffectiveParameters) -> int:
         return 0
     if word in options.words_without_typos:
         return 0
-    one, two = options["minWordSizefor1Typo"], options["minWordSizefor2Typos"]
-    return 2 if len(word) >= two else 1 if len(word) >= one else 0
+    min_length, two = options["minWordSizefor1Typo"], options["minWordSizefor2Typos"]
+    return 2 if len(word) >= two else 1 if len(word) >= min_length else 0
 
 
 @dataclass(frozen=True)
@@ -136,19 +136,19 @@ def _read_parts(options: EffectiveParameters) -> Iterator[_Part]:
     text, rules = options["query"], options.rules
     features = options["advancedSyntaxFeatures"] if options["advancedSyntax"] else ()
     start = 0
-    for found in _PART.finditer(text) if features else ():
-        part = _read_part(found, rules)
+    for match in _PART.finditer(text) if features else ():
+        part = _read_part(match, rules)
         if ("excludeWords" if part.excluded else "exactPhrase") in features:
-            yield _Part(_split_parts(text[start : found.start()], rules))
+            yield _Part(_split_parts(text[start : match.start()], rules))
             yield part
-            start = found.end()
+            start = match.end()
     yield _Part(_split_parts(text[start:], rules))
 
 
-def _read_part(found: re.Match[str], rules: TokenizerSettings) -> _Part:
-    if found["word"] is not None:
-        return _Part(_split_parts(found["word"], rules), excluded=True)
-    return _Part(_split_parts(found["phrase"], rules), quoted=True, excluded=bool(found["minus"]))
+def _read_part(match: re.Match[str], rules: TokenizerSettings) -> _Part:
+    if match["word"] is not None:
+        return _Part(_split_parts(match["word"], rules), excluded=True)
+    return _Part(_split_parts(match["phrase"], rules), quoted=True, excluded=bool(match["minus"]))
 
 
 def _split_parts(text: str, rules: TokenizerSettings) -> tuple[tuple[str, ...], ...]:
@@ -176,9 +176,9 @@ def _find_stop_words(
     words: Sequence[str], options: EffectiveParameters, *, ends_query: bool
 ) -> frozenset[int]:
     return frozenset(
-        place
-        for place, word in enumerate(words)
-        if not _is_prefix(options, ends_query=ends_query and place == len(words) - 1)
+        position
+        for position, word in enumerate(words)
+        if not _is_prefix(options, ends_query=ends_query and position == len(words) - 1)
         and options.is_stop_word(word)
     )
 
@@ -195,21 +195,23 @@ def _read_run(
     words = part.words
     last = len(words) - 1
     read = []
-    for place, (word, parts) in enumerate(zip(words, part.parts, strict=True)):
-        prefix = _is_prefix(options, ends_query=ends_query and place == last)
-        own = TermVariant((word,), max_typos=max_typos_of(word, options), prefix=prefix)
-        read.append([own, *_split_word(word, options), *_split_at_joiners(parts, options)])
-    for place, variant in _join_words(words, before, options):
-        read[place].append(variant)
+    for position, (word, parts) in enumerate(zip(words, part.parts, strict=True)):
+        prefix = _is_prefix(options, ends_query=ends_query and position == last)
+        variant_typed = TermVariant((word,), max_typos=max_typos_of(word, options), prefix=prefix)
+        read.append(
+            [variant_typed, *_split_word(word, options), *_split_at_joiners(parts, options)]
+        )
+    for position, variant in _join_words(words, before, options):
+        read[position].append(variant)
     final = len(part.all_words) - 1
     prefixes = [
-        place
-        for place in range(final + 1)
-        if _is_prefix(options, ends_query=ends_query and place == final)
+        position
+        for position in range(final + 1)
+        if _is_prefix(options, ends_query=ends_query and position == final)
     ]
-    for place, variant in expand_words(part.all_words, part.dropped, before, options, prefixes):
-        prefix_of_compound = variant.splitter is not None and read[place][0].prefix
-        read[place].append(variant._replace(prefix=True) if prefix_of_compound else variant)
+    for position, variant in expand_words(part.all_words, part.dropped, before, options, prefixes):
+        prefix_of_compound = variant.splitter is not None and read[position][0].prefix
+        read[position].append(variant._replace(prefix=True) if prefix_of_compound else variant)
     return [QueryWord(word, tuple(variants)) for word, variants in zip(words, read, strict=True)]
 
 
@@ -241,15 +243,15 @@ def _join_words(
     words: Sequence[str], before: int, options: EffectiveParameters
 ) -> Iterator[tuple[int, TermVariant]]:
     """Return each pair of neighbours, and all words, joined to one word, for each of its words."""
-    runs = [range(place, place + 2) for place in range(len(words) - 1)]
+    runs = [range(position, position + 2) for position in range(len(words) - 1)]
     if len(words) > 2:
         runs.append(range(len(words)))
     for run in runs:
-        if all(_may_join(words[place], options) for place in run):
-            text, span = ("".join(words[place] for place in run),), before + run.start + 1
+        if all(_may_join(words[position], options) for position in run):
+            text, span = ("".join(words[position] for position in run),), before + run.start + 1
             yield run.start, TermVariant(text, typos=JOINED_TYPOS, exact=False, span=span)
             rest = TermVariant(text, exact=False, span=span)
-            yield from ((place, rest) for place in run[1:])
+            yield from ((position, rest) for position in run[1:])
 
 
 def _may_join(word: str, options: EffectiveParameters) -> bool:
@@ -263,11 +265,13 @@ def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -
     texts = [word.text for word in words]
     places: list[int] = []
     for entry in entries:
-        wanted = split(entry, options.rules)
+        entry_words = split(entry, options.rules)
         if options.removes_stop_words:
-            stop_words = _find_stop_words(wanted, options, ends_query=False)
-            wanted = [word for n, word in enumerate(wanted) if n not in stop_words] or wanted
-        for start in range(len(texts) - len(wanted) + 1 if wanted else 0):
-            if texts[start : start + len(wanted)] == wanted:
-                places += range(start, start + len(wanted))
+            stop_words = _find_stop_words(entry_words, options, ends_query=False)
+            entry_words = [
+                word for n, word in enumerate(entry_words) if n not in stop_words
+            ] or entry_words
+        for start in range(len(texts) - len(entry_words) + 1 if entry_words else 0):
+            if texts[start : start + len(entry_words)] == entry_words:
+                places += range(start, start + len(entry_words))
     return places

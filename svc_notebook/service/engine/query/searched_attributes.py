@@ -98,11 +98,11 @@ class SearchedAttributes:
         within[1::2] = within[::2, -1:]
         edges = np.flatnonzero(np.diff(within.reshape(-1), prepend=False, append=False))
         places = spots & ~np.int32(ALONE_FLAG)
-        found: Array = np.zeros(len(spots), bool)
+        counted: Array = np.zeros(len(spots), bool)
         for start, end in edges.reshape(-1, 2).tolist():
             inside = places < end
-            found |= inside & (places >= start) if start else inside
-        return found
+            counted |= inside & (places >= start) if start else inside
+        return counted
 
     @cached_property
     def _rank_of_spot(self) -> Array:
@@ -123,15 +123,15 @@ def _make_searched_attributes(
     no_prefixes: Paths,
     no_exact: Paths,
 ) -> SearchedAttributes:
-    found = [first_covering(path, searched) for path in slots]
+    covering = [first_covering(path, searched) for path in slots]
     # By path, so that another order of the entries has the same groups.
     entries = sorted(searched, key=lambda entry: entry.path)
-    groups = [entries.index(entry) if entry else 0 for entry in found]
+    groups = [entries.index(entry) if entry else 0 for entry in covering]
     return SearchedAttributes(
         slots,
-        np.array([entry.rank if entry else 0 for entry in found], np.int64)
+        np.array([entry.rank if entry else 0 for entry in covering], np.int64)
         * POSITIONS_PER_ATTRIBUTE,
-        np.array([POSITION_MASK if entry and entry.ordered else 0 for entry in found], np.int32),
+        np.array([POSITION_MASK if entry and entry.ordered else 0 for entry in covering], np.int32),
         np.array(groups, np.intp),
         tuple(entry.weight for entry in entries) or (1.0,),
         _only(slots, restricted),
@@ -153,11 +153,11 @@ def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
     return np.asarray(allowed[spots >> SLOT_SHIFT])
 
 
-def both(one: Allowed, other: Allowed) -> Allowed:
+def both(first: Allowed, other: Allowed) -> Allowed:
     """Return the intersection of two masks."""
-    if one is None or other is None:
-        return other if one is None else one
-    allowed: Array = one & other
+    if first is None or other is None:
+        return other if first is None else first
+    allowed: Array = first & other
     return allowed
 
 
@@ -173,23 +173,23 @@ def path_test(paths: Iterable[str]) -> Callable[[str], bool]:
 
 
 def _restricted(options: EffectiveParameters) -> Paths | None:
-    wanted = options["restrictSearchableAttributes"]
-    if not wanted:
+    paths = options["restrictSearchableAttributes"]
+    if not paths:
         return None
-    known = [entry.path for entry in options.searched]
-    for path in wanted if known else ():
-        if not any(covers(path, entry) or covers(entry, path) for entry in known):
+    searched = [entry.path for entry in options.searched]
+    for path in paths if searched else ():
+        if not any(covers(path, entry) or covers(entry, path) for entry in searched):
             raise BadInput(
                 f'restrictSearchableAttributes: "{path}" is not in searchableAttributes'
-                f"{did_you_mean(path, known)}"
+                f"{did_you_mean(path, searched)}"
             )
-    return tuple(wanted)
+    return tuple(paths)
 
 
-def _only(slots: Sequence[str], wanted: Sequence[str] | None) -> Allowed:
-    if wanted is None:
+def _only(slots: Sequence[str], paths: Sequence[str] | None) -> Allowed:
+    if paths is None:
         return None
-    chosen = path_test(wanted)
+    chosen = path_test(paths)
     return np.array([chosen(path) for path in slots], bool)
 
 

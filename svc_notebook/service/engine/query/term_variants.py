@@ -59,28 +59,28 @@ def expand_words(
     synonym may match them. `before` is the number of words before the run. Words at `prefixes`
     match as prefixes.
     """
-    left = [place for place in range(len(words)) if place not in dropped]
-    moved = {place: number for number, place in enumerate(left)}
+    left = [position for position in range(len(words)) if position not in dropped]
+    moved = {position: number for number, position in enumerate(left)}
     variants = chain(
         find_language_variants(words, options),
         _find_synonyms(words, moved, before, options, prefixes),
     )
-    yield from ((moved[place], variant) for place, variant in variants if place in moved)
+    yield from ((moved[position], variant) for position, variant in variants if position in moved)
 
 
 def find_language_variants(
     words: Sequence[str], options: EffectiveParameters
 ) -> Iterator[tuple[int, TermVariant]]:
     """Return the variants that languages add to a query's words, each with its word's position."""
-    for place, word in enumerate(words):
+    for position, word in enumerate(words):
         for find in (_find_inflections, _find_parts, _find_compounds, _find_transliterations):
-            yield from ((place, variant) for variant in find(word, options))
+            yield from ((position, variant) for variant in find(word, options))
 
 
 def warm_languages(options: EffectiveParameters, vocabularies: Collection[Vocabulary]) -> None:
     """Load and precompute the language resources that the settings need."""
-    found = find_language_variants([SAMPLE_WORD], options)
-    for stemmer in [variant.stemmer for _, variant in found if variant.stemmer]:
+    variants = find_language_variants([SAMPLE_WORD], options)
+    for stemmer in [variant.stemmer for _, variant in variants if variant.stemmer]:
         for vocabulary in vocabularies:
             vocabulary.stems(stemmer)
     if options.removes_stop_words:
@@ -110,12 +110,12 @@ def _find_inflections(word: str, options: EffectiveParameters) -> Iterator[TermV
     if not enabled:
         return
     lexicon = options.lexicon
-    own = options.query_languages or (*DEFAULT_LANGUAGES, *lexicon.inflected)
+    languages = options.query_languages or (*DEFAULT_LANGUAGES, *lexicon.inflected)
     exact = "ignorePlurals" in options["alternativesAsExact"]
-    for form in lexicon.forms(word, own if enabled is True else enabled):
+    for form in lexicon.forms(word, languages if enabled is True else enabled):
         yield TermVariant(form, exact=exact)
     if CONJUGATIONS in options["alternativesAsExact"]:
-        for language in own if enabled is True else enabled:
+        for language in languages if enabled is True else enabled:
             if stemmer := lexicon.stemmer(language):
                 yield TermVariant(tuple(stemmer.stem([word])), stemmer=stemmer)
 
@@ -151,8 +151,10 @@ def _find_synonyms(
     prefixes: Sequence[int],
 ) -> Iterator[tuple[int, TermVariant]]:
     if options["synonyms"]:
-        found = options.resources.synonyms.find(words, options.rules, prefixes)
-        for replacement in dict.fromkeys(one for one in found if _applies(one, words, options)):
+        synonyms = options.resources.synonyms.find(words, options.rules, prefixes)
+        for replacement in dict.fromkeys(
+            synonym for synonym in synonyms if _applies(synonym, words, options)
+        ):
             yield from _spread(
                 replacement, words, left, before, exact=_is_exact(replacement, options)
             )
@@ -191,10 +193,10 @@ def _spread(
     replaced = " ".join(_source(replacement, words))
     span = before + replacement.start + 1 if replacement.length > 1 else 0
     typos = replacement.typos
-    for place in range(replacement.start, replacement.start + replacement.length):
-        if place in left:
+    for position in range(replacement.start, replacement.start + replacement.length):
+        if position in left:
             yield (
-                place,
+                position,
                 TermVariant(replacement.words, typos, exact=exact, span=span, replaced=replaced),
             )
             typos = 0

@@ -29,25 +29,29 @@ class Grouped:
 
 def count_groups(matches: Sequence[SegmentMatch]) -> int:
     """Count the groups of the matching records; a record without a group counts as one."""
-    ungrouped, found = 0, []
+    ungrouped, group_arrays = 0, []
     for match in matches:
         groups, places = match.segment.grouping
         here = np.bincount(places[match.rows], minlength=len(groups))
         ungrouped += int(here[groups == 0].sum())
-        found.append(groups[(here > 0) & (groups != 0)])
-    joined = found[0] if len(found) == 1 else np.unique(np.concatenate([NO_GROUPS, *found]))
+        group_arrays.append(groups[(here > 0) & (groups != 0)])
+    joined = (
+        group_arrays[0]
+        if len(group_arrays) == 1
+        else np.unique(np.concatenate([NO_GROUPS, *group_arrays]))
+    )
     return len(joined) + ungrouped
 
 
-def find_leaders(plan: SearchPlan, matches: Sequence[SegmentMatch], wanted: int) -> Order:
+def find_leaders(plan: SearchPlan, matches: Sequence[SegmentMatch], max_leaders: int) -> Order:
     """Return the best record of each of the first `wanted` groups."""
     total = sum(match.count for match in matches)
-    window = min(total, wanted * WINDOW_GROWTH)
+    window = min(total, max_leaders * WINDOW_GROWTH)
     while True:
         order = plan.rank(matches, window)
         leaders = _first_of_each(_groups_in(order))
-        if len(leaders) >= wanted or window >= total:
-            return order.take(leaders[:wanted])
+        if len(leaders) >= max_leaders or window >= total:
+            return order.take(leaders[:max_leaders])
         window = min(total, window * WINDOW_GROWTH)
 
 
@@ -98,18 +102,18 @@ def only_leaders(
 def _join_groups(leaders: Order, order: Order, max_hits: int) -> Grouped:
     members: dict[int, list[int]] = {}
     leading = set(_rows_in(leaders))
-    groups, found = _groups_in(order).tolist(), _rows_in(order)
-    for place, (group, row) in enumerate(zip(groups, found, strict=True)):
+    groups, order_rows = _groups_in(order).tolist(), _rows_in(order)
+    for position, (group, row) in enumerate(zip(groups, order_rows, strict=True)):
         if row not in leading:
-            members.setdefault(group, []).append(place)
+            members.setdefault(group, []).append(position)
     shift = len(leaders.segments)
     numbers: list[int] = []
     rows: list[int] = []
     sequence: list[int] = []
-    for place, group in enumerate(_groups_in(leaders).tolist()):
+    for position, group in enumerate(_groups_in(leaders).tolist()):
         places = members.get(group, [])[: max_hits - 1] if group else []
-        numbers += [int(leaders.numbers[place]), *(order.numbers[places] + shift).tolist()]
-        rows += [int(leaders.rows[place]), *order.rows[places].tolist()]
+        numbers += [int(leaders.numbers[position]), *(order.numbers[places] + shift).tolist()]
+        rows += [int(leaders.rows[position]), *order.rows[places].tolist()]
         sequence += range(len(places) + 1)
     segments = [*leaders.segments, *order.segments]
     joined = Order(segments, np.array(numbers, np.int16), np.array(rows, np.int64), order.ranked)

@@ -35,8 +35,8 @@ def find_leading(candidates: Candidates, rows: Array, count: int) -> Candidates 
     has = np.zeros(len(rows), bool)
     for position in range(LEADING_POSITIONS):
         by_position.append(_rows_leading_at(candidates, position))
-        for some in by_position[-1]:
-            has[some] = True
+        for rows_here in by_position[-1]:
+            has[rows_here] = True
         if position + 1 in TRIED_POSITIONS:
             reached = np.flatnonzero(has & rows)
             if len(reached) >= count:
@@ -112,7 +112,10 @@ def _first_rank(candidates: Candidates) -> int:
 def _max_reach(candidates: Candidates) -> int:
     """Return the most positions between the first word and the last at the minimum distance."""
     chunks = [candidates.occurrences.chunks(word) for word in candidates.match.words]
-    longer = [max((chunk.length for chunk in some), default=1) - 1 for some in chunks]
+    longer = [
+        max((chunk.length for chunk in position_chunks), default=1) - 1
+        for position_chunks in chunks
+    ]
     return candidates.min_total_distance + sum(longer)
 
 
@@ -122,6 +125,6 @@ def _first_positions(by_position: Sequence[Sequence[Array]], records: int, rows:
         return np.zeros(len(rows), np.uint8)
     first = np.zeros(records, np.uint8)
     for position, chunks in reversed([*enumerate(by_position)]):
-        for some in chunks:
-            first[some] = position
+        for rows_here in chunks:
+            first[rows_here] = position
     return first[rows]

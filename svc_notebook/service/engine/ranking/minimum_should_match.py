@@ -57,21 +57,21 @@ class _RankedMatches:
     complete: bool
 
     @classmethod
-    def of(cls, matches: Sequence[SegmentMatch], rank: Rank, wanted: int) -> _RankedMatches:
+    def of(cls, matches: Sequence[SegmentMatch], rank: Rank, hits_needed: int) -> _RankedMatches:
         """Rank all matches."""
-        order = rank(matches, wanted)
+        order = rank(matches, hits_needed)
         words = np.zeros(len(order), np.int16)
         for match in matches:
             here = _places_of(match, order)
             words[here] = match.word_count(order.rows[here])
-        return cls(matches, rank, order, words, len(order) < wanted)
+        return cls(matches, rank, order, words, len(order) < hits_needed)
 
-    def best(self, min_words: int, wanted: int) -> Order:
+    def best(self, min_words: int, hits_needed: int) -> Order:
         """Return the best records with at least `min_words` words."""
         places = np.flatnonzero(self.words >= min_words)
-        if self.complete or len(places) >= wanted:
-            return self.order.take(places[:wanted])
-        return self.rank(_with_min_words(self.matches, min_words), wanted)
+        if self.complete or len(places) >= hits_needed:
+            return self.order.take(places[:hits_needed])
+        return self.rank(_with_min_words(self.matches, min_words), hits_needed)
 
 
 def _keep_step(ranked: _RankedMatches, min_words: int, kept: Sequence[Array]) -> bool:

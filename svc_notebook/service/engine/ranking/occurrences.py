@@ -91,10 +91,10 @@ class Chunk:
 
         The occurrences must be a range of one word's, so that they are ordered by record.
         """
-        own = self.postings.rows[self.selection]
-        wanted = rows.astype(own.dtype)
-        starts = np.searchsorted(own, wanted)
-        lengths = np.searchsorted(own, wanted, "right") - starts
+        chunk_rows = self.postings.rows[self.selection]
+        rows_sought = rows.astype(chunk_rows.dtype)
+        starts = np.searchsorted(chunk_rows, rows_sought)
+        lengths = np.searchsorted(chunk_rows, rows_sought, "right") - starts
         return concatenate_ranges(starts, lengths), np.repeat(np.arange(len(rows)), lengths)
 
     def numbers(self) -> Array:
@@ -145,7 +145,12 @@ class PostingsLookup:
         by_key: dict[object, list[TermVariant]] = {}
         for variant in filter(self.may_match, variants):
             by_key.setdefault(_lookup_key(variant), []).append(variant)
-        return [chunk for some in by_key.values() for chunk in self.find(some) if len(chunk)]
+        return [
+            chunk
+            for variants_of_key in by_key.values()
+            for chunk in self.find(variants_of_key)
+            if len(chunk)
+        ]
 
     def may_match(self, variant: TermVariant) -> bool:
         """Return whether all words of a multi-word variant exist; parts of words rarely do."""
@@ -283,25 +288,25 @@ class PostingsLookup:
         self, variant: TermVariant, allowed: Allowed, *, prefix: bool
     ) -> Iterator[Chunk]:
         """Return the occurrences of words with 1 to `max_typos` typos."""
-        found = self.postings.vocabulary.misspelled(variant.words[0], variant.max_typos, prefix)
-        words, counts = found
+        matches = self.postings.vocabulary.misspelled(variant.words[0], variant.max_typos, prefix)
+        words, counts = matches
         if self.words_without_typos:
             fixed = [
                 self.word_numbers[word]
                 for word in self.words_without_typos
                 if word in self.word_numbers
             ]
-            words, counts = (column[~np.isin(found.words, fixed)] for column in found)
+            words, counts = (column[~np.isin(matches.words, fixed)] for column in matches)
         for typos in range(1, variant.max_typos + 1) if len(words) else ():
             selection = self.postings.of_words(words[counts == typos])
             yield _filter(Chunk(self.postings, selection, variant.typos + typos, False), allowed)
 
     def span(self, word: str) -> slice:
         """Return the occurrences of one word."""
-        place = self.word_numbers.get(word)
-        if place is None:
+        number = self.word_numbers.get(word)
+        if number is None:
             return slice(0, 0)
-        return slice(*self.postings.starts[place : place + 2].tolist())
+        return slice(*self.postings.starts[number : number + 2].tolist())
 
 
 def _lookup_key(variant: TermVariant) -> object:
@@ -320,8 +325,8 @@ def _filter(chunk: Chunk, *masks: Allowed) -> Chunk:
     return chunk if kept is None else chunk.within(kept)
 
 
-def _contains(ascending: Array, wanted: Array) -> Array:
+def _contains(ascending: Array, values: Array) -> Array:
     """Return the mask of the wanted numbers that are in a sorted array."""
-    at = np.minimum(np.searchsorted(ascending, wanted), len(ascending) - 1)
-    found: Array = ascending[at] == wanted
-    return found
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    contained: Array = ascending[at] == values
+    return contained

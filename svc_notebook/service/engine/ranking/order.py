@@ -37,11 +37,11 @@ class Order:
         numbers, rows = self.numbers[span], self.rows[span]
         if len(self.segments) == 1:
             return self.segments[0].ids.take(rows)
-        found = np.empty(len(rows), object)
+        ids = np.empty(len(rows), object)
         for number in set(numbers.tolist()):
             chosen = numbers == number
-            found[chosen] = self.segments[number].ids.take(rows[chosen])
-        return list(found)
+            ids[chosen] = self.segments[number].ids.take(rows[chosen])
+        return list(ids)
 
     def take(self, places: Array | slice) -> Order:
         """Return the order at some places only."""

@@ -66,9 +66,9 @@ class Pinned:
 
     def rows(self, segment: Segment) -> Array:
         """Return the promoted rows of a segment."""
-        number = next((n for n, one in enumerate(self.order.segments) if one is segment), -1)
-        found: Array = self.order.rows[self.order.numbers == number]
-        return found
+        number = next((n for n, other in enumerate(self.order.segments) if other is segment), -1)
+        pinned_rows: Array = self.order.rows[self.order.numbers == number]
+        return pinned_rows
 
     def without_promoted(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
         """Return the matches without promoted records."""
@@ -124,14 +124,14 @@ def find_pinned(plan: SearchPlan, pins: Pins) -> Pinned:
     """Find the promoted records that exist."""
     if not pins.promoted:
         return NO_PROMOTED
-    known = _find_candidates(plan, pins)
-    positions = _choose_positions(_wanted_positions(pins.promoted, known))
+    records = _find_candidates(plan, pins)
+    positions = _choose_positions(_wanted_positions(pins.promoted, records))
     names = sorted(positions, key=positions.__getitem__)
     return Pinned(
         Order(
             [reader.segment for reader in plan.readers],
-            np.array([known[name].reader for name in names], np.int16),
-            np.array([known[name].row for name in names], np.int64),
+            np.array([records[name].reader for name in names], np.int16),
+            np.array([records[name].row for name in names], np.int64),
         ),
         np.array([positions[name] for name in names], np.int64),
     )
@@ -150,26 +150,28 @@ def _find_candidates(plan: SearchPlan, pins: Pins) -> dict[str, _PromotableRecor
     names = sorted({name for pin in pins.promoted for name in pin.ids})
     bound = any(pin.filtered for pin in pins.promoted)
     within = SearchPlan(plan.readers, EffectiveParameters(plan.options.settings, pins.within))
-    known = {}
+    candidates = {}
     for number, reader in enumerate(plan.readers):
         allowed = within.eligible(reader)
         passing = plan.eligible(reader) if bound else allowed
         groups = reader.segment.groups if plan.options.distinct else np.zeros(len(allowed))
         for name, row in zip(names, reader.segment.ids.find_many(names).tolist(), strict=True):
             if row >= 0 and allowed[row]:
-                known[name] = _PromotableRecord(number, row, int(groups[row]), bool(passing[row]))
-    return known
+                candidates[name] = _PromotableRecord(
+                    number, row, int(groups[row]), bool(passing[row])
+                )
+    return candidates
 
 
 def _wanted_positions(
-    pins: Iterable[Pin], known: Mapping[str, _PromotableRecord]
+    pins: Iterable[Pin], records: Mapping[str, _PromotableRecord]
 ) -> Iterator[tuple[str, int]]:
     """Return each record once, and one record per group, with its requested position."""
     taken: set[str | int] = set()
     for pin in pins:
         position = min(pin.position, MAX_POSITION)
         for name in pin.ids:
-            record = known.get(name)
+            record = records.get(name)
             if record is None or (pin.filtered and not record.passes):
                 continue
             group_or_id = record.group or name
@@ -179,11 +181,11 @@ def _wanted_positions(
                 taken.add(group_or_id)
 
 
-def _choose_positions(wanted: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _choose_positions(requested: Iterable[tuple[str, int]]) -> dict[str, int]:
     """Assign each record its position, or the next free one."""
     positions: dict[str, int] = {}
     after: dict[int, int] = {}
-    for name, position in wanted:
+    for name, position in requested:
         passed = [position]
         while position in after:
             position = after[position]

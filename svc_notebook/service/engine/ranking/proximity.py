@@ -90,7 +90,9 @@ def find_nearest(
         state = _add_word(state, word, records, min_distance, allowed)
         if rest and farthest < MAX_TOTAL_DISTANCE:
             possible = _lowest_values(state, records) >> COST_SHIFT <= allowed
-            state, *rest = (one.take(possible[one.owners]) for one in (state, *rest))
+            state, *rest = (
+                positions.take(possible[positions.owners]) for positions in (state, *rest)
+            )
     value = _lowest_values(state, records)
     return value >> COST_SHIFT, value & RANK_MASK
 
@@ -175,8 +177,11 @@ def _has_positions(state: WordPositions, records: int) -> Array:
     return has_positions
 
 
-def _merge(one: WordPositions, other: WordPositions) -> WordPositions:
-    order = np.argsort(np.concatenate([one.places, other.places]), kind="stable")
+def _merge(first: WordPositions, other: WordPositions) -> WordPositions:
+    order = np.argsort(np.concatenate([first.places, other.places]), kind="stable")
     return WordPositions(
-        *(np.concatenate(pair)[order] for pair in zip(one.columns(), other.columns(), strict=True))
+        *(
+            np.concatenate(pair)[order]
+            for pair in zip(first.columns(), other.columns(), strict=True)
+        )
     )

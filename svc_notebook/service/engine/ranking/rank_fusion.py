@@ -67,19 +67,19 @@ class SemanticOptions:
         """Read them from `semanticSearch`; raises `BadInput`."""
         members: Mapping[str, Any] = options["semanticSearch"] or {}
         weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)
-        least = _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1)
+        min_similarity = _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1)
         latent_share = _read_share(members, LATENT_SHARE, DEFAULT_LATENT_SHARE, 0)
         feedback_hits = _read_count(members, FEEDBACK_HITS, MAX_FEEDBACK_HITS)
         reranked_hits = _read_count(members, RERANKED_HITS, MAX_RERANKED_HITS)
-        return cls(weight, least, feedback_hits, latent_share, reranked_hits)
+        return cls(weight, min_similarity, feedback_hits, latent_share, reranked_hits)
 
 
-def _read_share(members: Mapping[str, Any], name: str, default: float, least: float) -> float:
+def _read_share(members: Mapping[str, Any], name: str, default: float, minimum: float) -> float:
     value = members.get(name)
     if value is None:
         return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1:
-        raise BadInput(f"semanticSearch: `{name}` must be a number from {least} to 1")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not minimum <= value <= 1:
+        raise BadInput(f"semanticSearch: `{name}` must be a number from {minimum} to 1")
     return float(value)
 
 
@@ -125,20 +125,20 @@ def add_nearest(
     Similarities are in units of their last digit. Records as near as the last one count, too.
     `feedback_hits` hits moved the vector that they are the similarities to.
     """
-    least = math.ceil(round(options.min_similarity * SIMILARITY_SCALE, SIMILARITY_DIGITS))
+    threshold = math.ceil(round(options.min_similarity * SIMILARITY_SCALE, SIMILARITY_DIGITS))
     near = [
-        of_segment.find_near(mask, least)
+        of_segment.find_near(mask, threshold)
         for mask, of_segment in zip(allowed, similarities, strict=True)
     ]
     values = np.concatenate([np.zeros(0, np.int32), *(values for _, values in near)])
     if len(values) > FUSED_HITS:
-        least = int(np.partition(values, -FUSED_HITS)[-FUSED_HITS])
+        threshold = int(np.partition(values, -FUSED_HITS)[-FUSED_HITS])
     return [
         _with_near(
             match,
             of_segment,
-            rows[values >= least],
-            values[values >= least],
+            rows[values >= threshold],
+            values[values >= threshold],
             options,
             feedback_hits,
         )
@@ -172,7 +172,7 @@ def without_semantic_hits(matches: Sequence[SegmentMatch]) -> list[SegmentMatch]
     ]
 
 
-def fuse(matches: Sequence[SegmentMatch], by_words: Order, wanted: int) -> Order:
+def fuse(matches: Sequence[SegmentMatch], by_words: Order, hits_needed: int) -> Order:
     """Return the best hits by both rankings; `by_words` has at least the first `FUSED_HITS`."""
     weight = max(match.semantic.weight for match in matches if match.semantic)
     nearest = _order_nearest(matches)
@@ -208,7 +208,7 @@ def fuse(matches: Sequence[SegmentMatch], by_words: Order, wanted: int) -> Order
         np.concatenate([by_words.rows, nearest.rows]),
         by_words.ranked,
     )
-    return both.take(np.concatenate([places[best], rest])[:wanted])
+    return both.take(np.concatenate([places[best], rest])[:hits_needed])
 
 
 def _add_scores(

@@ -96,7 +96,7 @@ def _replace_positions(steps: Sequence[Step]) -> list[Step]:
 
 
 def rank_segment(
-    candidates: Candidates, steps: Sequence[Step], wanted: int, *, scores_ties: bool = True
+    candidates: Candidates, steps: Sequence[Step], hits_needed: int, *, scores_ties: bool = True
 ) -> Ranked:
     """Return the rows that may be among the best `wanted`, with their sort columns.
 
@@ -104,7 +104,7 @@ def rank_segment(
     expensive one. Ties for the last place are broken by textual relevance if `scores_ties`, then
     by id.
     """
-    top_k = _TopK(candidates, wanted)
+    top_k = _TopK(candidates, hits_needed)
     for number, step in enumerate(steps):
         check_time()
         if step in POSITION_CRITERIA:
@@ -123,18 +123,18 @@ class _TopK:
     `_tied` is the mask of the tied rows, and None if all are tied: then they are equal in all keys.
     """
 
-    def __init__(self, candidates: Candidates, wanted: int) -> None:
+    def __init__(self, candidates: Candidates, hits_needed: int) -> None:
         self._candidates = candidates
-        self._wanted = wanted
+        self._wanted = hits_needed
         self._tied: Array | None = None
         self._keys: list[RankingColumn | None] = []
 
     def prune(self, steps: Sequence[Step]) -> None:
         """Prune rows that the next steps would drop, where that is known in advance."""
         if self._has_excess():
-            found = prune_by_positions(self._candidates, steps, self._tied, self._wanted_ties())
-            if found is not None:
-                kept, self._candidates = found
+            pruned = prune_by_positions(self._candidates, steps, self._tied, self._wanted_ties())
+            if pruned is not None:
+                kept, self._candidates = pruned
                 if self._tied is None:
                     self._take_keys(slice(self._candidates.count))
                 else:
@@ -233,14 +233,14 @@ def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:
 
     Complete ties are ordered by textual relevance if `scores_ties`, then by objectID.
     """
-    segments = [one.segment for one in ranked]
+    segments = [part.segment for part in ranked]
     if not ranked:
         return Order(segments, np.zeros(0, np.int16), np.zeros(0, np.int64))
-    sizes = [len(one.rows) for one in ranked]
+    sizes = [len(part.rows) for part in ranked]
     numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), sizes)
-    rows = np.concatenate([one.rows for one in ranked])
-    unsorted = Order(segments, numbers, rows, {one.segment: one.candidates for one in ranked})
-    columns = zip(*(one.keys for one in ranked), strict=True)
+    rows = np.concatenate([part.rows for part in ranked])
+    unsorted = Order(segments, numbers, rows, {part.segment: part.candidates for part in ranked})
+    columns = zip(*(part.keys for part in ranked), strict=True)
     keys = [_join_keys(column, sizes) for column in columns if any(column)]
     last = np.arange(len(rows)) if len(ranked) == 1 else id_ranks(unsorted)
     places = _sort(keys, last)
@@ -278,21 +278,21 @@ def _score_tied(ranked: Sequence[Ranked], tied: Array) -> Array:
     """Return textual relevance as a key for the tied rows, 0 for the others."""
     scores = np.zeros(len(tied), np.int64)
     start = 0
-    for one in ranked:
-        here = np.flatnonzero(tied[start : start + len(one.rows)])
-        found = one.candidates.values_at(TEXT, here) if len(here) else None
-        if found is not None:
-            scores[start + here] = found
-        start += len(one.rows)
+    for part in ranked:
+        here = np.flatnonzero(tied[start : start + len(part.rows)])
+        text_scores = part.candidates.values_at(TEXT, here) if len(here) else None
+        if text_scores is not None:
+            scores[start + here] = text_scores
+        start += len(part.rows)
     return scores
 
 
 def _join_keys(column: Sequence[RankingColumn | None], sizes: Sequence[int]) -> Array:
     """Renumber texts so that they compare across segments."""
-    known = [key for key in column if key is not None]
+    keys = [key for key in column if key is not None]
     if len(column) == 1:
-        return known[0].sort_values()
-    if not any(key.names for key in known):
+        return keys[0].sort_values()
+    if not any(key.names for key in keys):
         return np.concatenate(
             [
                 np.zeros(size, np.int16) if key is None else key.sort_values()
@@ -304,9 +304,9 @@ def _join_keys(column: Sequence[RankingColumn | None], sizes: Sequence[int]) -> 
         for key, size in zip(column, sizes, strict=True)
         for text in (_read_codes(key) if key else [""] * size)
     ]
-    place = {text: number for number, text in enumerate(sorted(set(texts)))}
-    sort_values = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
-    return -sort_values if known[0].descending else sort_values
+    number_of = {text: number for number, text in enumerate(sorted(set(texts)))}
+    sort_values = np.fromiter(map(number_of.__getitem__, texts), np.int64, len(texts))
+    return -sort_values if keys[0].descending else sort_values
 
 
 def _read_codes(key: RankingColumn) -> list[str]:

@@ -32,24 +32,24 @@ def keep_relevant(plan: SearchPlan, matches: Sequence[SegmentMatch]) -> Sequence
     count = int(steps.max(initial=-1)) + 1
     kept = np.split(
         steps < max(1, -(-count * (100 - strictness) // 100)),
-        np.cumsum([len(some) for some in rows])[:-1],
+        np.cumsum([len(match_rows) for match_rows in rows])[:-1],
     )
     return [
-        replace(match, rows=_marked(match, some[keep]))
-        for match, some, keep in zip(matches, rows, kept, strict=True)
+        replace(match, rows=_marked(match, match_rows[keep]))
+        for match, match_rows, keep in zip(matches, rows, kept, strict=True)
     ]
 
 
 def _number_steps(candidates: Sequence[Candidates], criteria: Sequence[str]) -> Array:
     """Return each row's relevance level, 0 for the best; earlier criteria take precedence."""
-    steps = np.zeros(sum(len(one.rows) for one in candidates), np.int64)
+    steps = np.zeros(sum(len(part.rows) for part in candidates), np.int64)
     for criterion in criteria:
-        columns = [one.column(criterion) for one in candidates]
+        columns = [part.column(criterion) for part in candidates]
         if any(column is not None for column in columns):
             values = np.concatenate(
                 [
-                    np.zeros(len(one.rows), np.int64) if column is None else column
-                    for one, column in zip(candidates, columns, strict=True)
+                    np.zeros(len(part.rows), np.int64) if column is None else column
+                    for part, column in zip(candidates, columns, strict=True)
                 ]
             )
             _, codes = np.unique(values // WIDTHS[criterion], return_inverse=True)

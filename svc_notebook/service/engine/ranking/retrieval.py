@@ -45,12 +45,14 @@ class WordMatch:
         """The memory that the match takes while it is kept, in bytes."""
         rows = sum(len(chunk) for chunk in self.chunks if len(chunk) <= MAX_KEPT_ROWS)
         selections = [chunk.selection for chunk in self.chunks]
-        selected = sum(each.nbytes for each in selections if not isinstance(each, slice))
+        selected = sum(
+            selection.nbytes for selection in selections if not isinstance(selection, slice)
+        )
         return self.typos.nbytes + rows * np.dtype(np.intp).itemsize + selected
 
     def to_keep(self) -> WordMatch:
         """Return the match without the rows of large chunks."""
-        chunks = [replace(each) if len(each) > MAX_KEPT_ROWS else each for each in self.chunks]
+        chunks = [replace(chunk) if len(chunk) > MAX_KEPT_ROWS else chunk for chunk in self.chunks]
         return WordMatch(self.word, chunks, self.typos)
 
     def within(self, rows: Array, count: int) -> WordMatch:
@@ -82,8 +84,8 @@ class WordMatch:
     @property
     def found(self) -> Array:
         """The mask of the rows that contain the word; computing it takes less than keeping it."""
-        found: Array = self.typos < NOT_FOUND_TYPOS
-        return found
+        matched: Array = self.typos < NOT_FOUND_TYPOS
+        return matched
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,12 +103,12 @@ class RowSimilarities:
         """Return the similarities of some rows, whether or not they were computed before."""
         return np.asarray(self.values[rows] if self.rows is None else self.compute(rows))
 
-    def find_near(self, allowed: Array, least: int) -> tuple[Array, Array]:
+    def find_near(self, allowed: Array, threshold: int) -> tuple[Array, Array]:
         """Return the allowed rows that are near enough, ascending, and their similarities."""
         if self.rows is None:
-            rows = np.flatnonzero(allowed & (self.values >= least))
+            rows = np.flatnonzero(allowed & (self.values >= threshold))
             return rows, self.values[rows]
-        near = allowed[self.rows] & (self.values >= least)
+        near = allowed[self.rows] & (self.values >= threshold)
         return self.rows[near], self.values[near]
 
 
@@ -283,13 +285,13 @@ class WordMatchCache:
         if any(variant.splitter for variant in word.variants):
             return match()  # comparing splitters takes longer than a lookup
         with _cache_lock:
-            found = self._matches.pop(key, None)
-            if found is not None:
-                self._matches[key] = found
-        if found is None:
-            found = match()
-            self._keep(key, found)
-        return found
+            cached = self._matches.pop(key, None)
+            if cached is not None:
+                self._matches[key] = cached
+        if cached is None:
+            cached = match()
+            self._keep(key, cached)
+        return cached
 
     def drop_oldest(self) -> None:
         """Drop the match that was not used for longest."""
@@ -299,7 +301,9 @@ class WordMatchCache:
         size = match.nbytes
         with _cache_lock:
             caches = [*_caches.values()]
-            limit = MIN_CACHE_BYTES + CACHE_BYTES_PER_RECORD * sum(one.records for one in caches)
+            limit = MIN_CACHE_BYTES + CACHE_BYTES_PER_RECORD * sum(
+                cache.records for cache in caches
+            )
             if key in self._matches or size > limit:
                 return
             self._matches[key] = match.to_keep()
@@ -312,11 +316,11 @@ class WordMatchCache:
 
 def find_cache(segment: Segment) -> WordMatchCache:
     """Return the word matches that are kept for a segment, as long as it lives."""
-    found = _caches.get(segment)
-    if found is None:
+    cache = _caches.get(segment)
+    if cache is None:
         with _cache_lock:
-            found = _caches.setdefault(segment, WordMatchCache(len(segment)))
-    return found
+            cache = _caches.setdefault(segment, WordMatchCache(len(segment)))
+    return cache
 
 
 MatchKey = tuple[SearchedAttributes, frozenset[str], QueryWord]

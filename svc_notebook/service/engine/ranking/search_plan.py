@@ -138,21 +138,21 @@ class SearchPlan:
         }
         return next((step for step in self.steps if differs.get(str(step), True)), None) == TEXT
 
-    def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
+    def rank(self, matches: Sequence[SegmentMatch], hits_needed: int) -> Order:
         """Return the best `wanted` records in order."""
         if any(match.semantic for match in matches):
-            by_words = self.rank(without_semantic_hits(matches), max(wanted, FUSED_HITS))
-            return fuse(matches, by_words, wanted)
+            by_words = self.rank(without_semantic_hits(matches), max(hits_needed, FUSED_HITS))
+            return fuse(matches, by_words, hits_needed)
         if not self.reranked or not any(match.words for match in matches):
-            return self._rank(matches, wanted, self.steps)
-        order = self._rank(matches, wanted, read_steps(self.options))
+            return self._rank(matches, hits_needed, self.steps)
+        order = self._rank(matches, hits_needed, read_steps(self.options))
         return self._rerank(order, matches)
 
     @cached_property
     def reranked(self) -> AllOf | None:
         """The condition for the hits that re-ranking may move; None if it is for all or none."""
-        found = self.filters.reranked
-        return AllOf.of(found) if found and self.options.reranks else None
+        filters = self.filters.reranked
+        return AllOf.of(filters) if filters and self.options.reranks else None
 
     def _rerank(self, order: Order, matches: Sequence[SegmentMatch]) -> Order:
         """Re-rank the hits that the condition selects among their own positions."""
@@ -169,20 +169,22 @@ class SearchPlan:
         numbers[moved], rows[moved] = best.numbers + len(order.segments), best.rows
         return Order([*order.segments, *best.segments], numbers, rows, order.ranked)
 
-    def _rank(self, matches: Sequence[SegmentMatch], wanted: int, steps: Sequence[Step]) -> Order:
+    def _rank(
+        self, matches: Sequence[SegmentMatch], hits_needed: int, steps: Sequence[Step]
+    ) -> Order:
         def rank_match(match: SegmentMatch) -> Ranked:
             check_time()
             match = match.with_own_occurrences()
-            candidates = self._choose_candidates(match, wanted, steps)
+            candidates = self._choose_candidates(match, hits_needed, steps)
             alone = len(matches) == 1 and candidates.count < 2
             compared = () if alone else steps  # a single record needs no criteria
-            return rank_segment(candidates, compared, wanted, scores_ties=self.scores_ties)
+            return rank_segment(candidates, compared, hits_needed, scores_ties=self.scores_ties)
 
-        if not wanted:
+        if not hits_needed:
             return order_all([])
         ranked = self._map(rank_match, matches)
         order = order_all([best for best in ranked if len(best.rows)], scores_ties=self.scores_ties)
-        return order.take(slice(wanted))
+        return order.take(slice(hits_needed))
 
     def _map(self, act: Callable[[T], R], items: Sequence[T]) -> list[R]:
         """Apply a function to each segment, or to the match of each."""
@@ -190,7 +192,7 @@ class SearchPlan:
         return segment_threads.map(act, items, records)
 
     def _choose_candidates(
-        self, match: SegmentMatch, wanted: int, steps: Sequence[Step]
+        self, match: SegmentMatch, hits_needed: int, steps: Sequence[Step]
     ) -> Candidates:
         """Return the rows to compare: all, or only the best by what is known of whole segments."""
         if match.words:
@@ -198,17 +200,17 @@ class SearchPlan:
             if steps[:1] == ["typo"] and share > len(match.segment):
                 # Masks of all rows are compared faster than the typos of each match are read.
                 exact = self.candidates(match, match.find_exact())
-                if exact.count >= wanted:
+                if exact.count >= hits_needed:
                     exact.occurrences.have_no_typos = True
                     return exact
             return self.candidates(match, match.rows)
         order = self._presorted_order(match.segment)
-        if order is None or not is_dense(match.rows, wanted):
+        if order is None or not is_dense(match.rows, hits_needed):
             return self.candidates(match, match.rows)
         scores = None
         if self.filters.scores_differ:
             scores = self.filters.scores(match.segment, slice(None))
-        return self.candidates(match, find_best_presorted(order, match.rows, scores, wanted))
+        return self.candidates(match, find_best_presorted(order, match.rows, scores, hits_needed))
 
     def _presorted_order(self, segment: Segment) -> Array | None:
         """Return the presorted order if only filter scores and sorted attributes decide."""
@@ -232,11 +234,11 @@ class SearchPlan:
             places = places[np.argsort(order.rows[places])]
             rows = order.rows[places]
             ranked = order.ranked.get(segment)
-            known = ranked.restricted_to(rows) if ranked else None
+            ranked_candidates = ranked.restricted_to(rows) if ranked else None
             match = by_segment[segment]
-            found = self._explain_rows(match, known or self.candidates(match, rows))
-            for place, info in zip(places.tolist(), found, strict=True):
-                infos[place] = info
+            explained = self._explain_rows(match, ranked_candidates or self.candidates(match, rows))
+            for position, info in zip(places.tolist(), explained, strict=True):
+                infos[position] = info
         return infos
 
     def _explain_rows(self, match: SegmentMatch, candidates: Candidates) -> list[dict[str, Any]]:
@@ -256,8 +258,8 @@ class SearchPlan:
             if match.semantic.feedback_hits:
                 columns["feedbackHits"] = [match.semantic.feedback_hits] * len(rows)
         return [
-            {**dict(zip(columns, values, strict=True)), **place}
-            for *values, place in zip(
+            {**dict(zip(columns, values, strict=True)), **location}
+            for *values, location in zip(
                 *columns.values(), self.geo.explain(match.segment, rows), strict=True
             )
         ]
@@ -326,9 +328,9 @@ def _values(column: Array | None, count: int, sign: int) -> list[int]:
 
 def _clear_unmatched(columns: Mapping[str, list[Any]], matched: Array) -> None:
     """Set the word criteria of promoted records that do not match the query to 0."""
-    for place in np.flatnonzero(~matched).tolist():
+    for position in np.flatnonzero(~matched).tolist():
         for name in WORD_CRITERIA:
-            columns[name][place] *= 0
+            columns[name][position] *= 0
 
 
 def _keep_fewest_typos(matches: Sequence[SegmentMatch], kept: int) -> list[SegmentMatch]:
@@ -344,8 +346,8 @@ def _make_words_optional(query: Query, how: str) -> Iterator[Query]:
     count = len(query.words)
     looser = range(1, min(count, MAX_REMOVED_WORDS + 1))
     if how == "lastWords":
-        yield from (query.optional_at(range(count - some, count)) for some in looser)
+        yield from (query.optional_at(range(count - number, count)) for number in looser)
     elif how == "firstWords":
-        yield from (query.optional_at(range(some)) for some in looser)
+        yield from (query.optional_at(range(number)) for number in looser)
     elif how == "allOptional" and count > 1:
         yield query.optional_at(range(count))

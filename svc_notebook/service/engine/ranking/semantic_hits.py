@@ -107,13 +107,13 @@ class QueryVector:
         """
         latent = self.latent and self.latent.with_feedback(hits)
         # Double precision: the sum of the same hits is the same, however they are divided.
-        found = np.zeros((len(hits), self.vector.dimensions))
+        decoded = np.zeros((len(hits), self.vector.dimensions))
         for number, segment in enumerate(hits.segments):
             table = self.index.tables.get(segment.name)
             if table is not None and table.dimensions == self.vector.dimensions:
                 places = np.flatnonzero(hits.numbers == number)
-                found[places] = np.nan_to_num(table.take(hits.rows[places]).decoded())
-        total = found.sum(axis=0)
+                decoded[places] = np.nan_to_num(table.take(hits.rows[places]).decoded())
+        total = decoded.sum(axis=0)
         length = np.sqrt((total * total).sum())
         if not length:
             return replace(self, latent=latent)
@@ -154,7 +154,7 @@ def _embed_query(
     text: str, query: Query, index: VectorIndex, embed: EmbedQuery | None
 ) -> QueryVector | NoVector:
     if index.model:
-        words = [word for one in query.words for word in one.text.split(" ")]
+        words = [word for word_of_query in query.words for word in word_of_query.text.split(" ")]
         vector = index.model.embed_words(words)
     elif embed is None:
         return NoVector(
@@ -165,11 +165,11 @@ def _embed_query(
             vector = embed(text)
         except LocalServiceFailed as error:
             return NoVector(str(error))
-        wanted = {table.dimensions for table in index.tables.values()}
-        if wanted - {len(vector)}:
+        dimensions = {table.dimensions for table in index.tables.values()}
+        if dimensions - {len(vector)}:
             return NoVector(
                 f"the embedder returned {len(vector)} dimensions for the query and "
-                f"{min(wanted)} for records: it must return the same number for all texts"
+                f"{min(dimensions)} for records: it must return the same number for all texts"
             )
     if not vector.any():
         return NoVector("" if index.model else "the embedder returned zeros for the query")
@@ -189,14 +189,14 @@ def add_semantic_hits(
         matches = _with_text_scores(plan, matches)
     allowed = plan.find_allowed(query)
     similarities = _compare_readers(plan, vector, allowed)
-    found = add_nearest(matches, allowed, similarities, options)
+    with_nearest = add_nearest(matches, allowed, similarities, options)
     if options.feedback_hits:
-        best = plan.rank(found, options.feedback_hits)
+        best = plan.rank(with_nearest, options.feedback_hits)
         moved = vector.with_feedback(best)
         similarities = _compare_readers(plan, moved, allowed)
-        found = add_nearest(matches, allowed, similarities, options, len(best))
+        with_nearest = add_nearest(matches, allowed, similarities, options, len(best))
     explained = bool(plan.options["getRankingInfo"])
-    return [match.with_fused_scores() for match in found] if explained else found
+    return [match.with_fused_scores() for match in with_nearest] if explained else with_nearest
 
 
 def _compare_readers(

@@ -118,9 +118,9 @@ def score_rows(
     """Return the scores of rows as integers, in units of the last of `SCORE_DIGITS` digits."""
     weights = _OccurrenceWeights.of(statistics, segment, fields)
     total: Array = np.zeros(len(rows))
-    for rarity, found in zip(statistics.rarities, words, strict=True):
+    for rarity, occurrences in zip(statistics.rarities, words, strict=True):
         sums: Array = np.zeros(len(rows))
-        for chunk, owners in _without_repeats(segment, found):
+        for chunk, owners in _without_repeats(segment, occurrences):
             sums += np.bincount(owners, weights.read(chunk, rows[owners]), len(rows))
         frequency = sums / WEIGHT_SCALE
         total += rarity * frequency / (SATURATION_COUNT + frequency)
@@ -183,17 +183,19 @@ def read_scores(column: Array | None, count: int) -> list[float]:
 
 
 def _without_repeats(
-    segment: Segment, found: Sequence[OwnedOccurrences]
+    segment: Segment, occurrences: Sequence[OwnedOccurrences]
 ) -> Iterator[OwnedOccurrences]:
     """Return each occurrence once, as an exact one if it is one: variants may match the same."""
-    found = sorted((pair for pair in found if len(pair[1])), key=lambda pair: pair[0].exact)
-    if _are_disjoint([chunk.selection for chunk, _ in found]):
-        yield from found
+    occurrences = sorted(
+        (pair for pair in occurrences if len(pair[1])), key=lambda pair: pair[0].exact
+    )
+    if _are_disjoint([chunk.selection for chunk, _ in occurrences]):
+        yield from occurrences
         return
-    numbers = np.concatenate([NO_OCCURRENCES, *(chunk.numbers() for chunk, _ in found)])
+    numbers = np.concatenate([NO_OCCURRENCES, *(chunk.numbers() for chunk, _ in occurrences)])
     last = _last_of_each(numbers, len(segment.postings.rows))
     start = 0
-    for chunk, owners in found:
+    for chunk, owners in occurrences:
         kept = np.flatnonzero(last[start : start + len(owners)])
         start += len(owners)
         whole = len(kept) == len(owners)
@@ -221,7 +223,11 @@ def _last_of_each(occurrences: Array, size: int) -> Array:
 
 def _are_disjoint(selections: Sequence[Selection]) -> bool:
     """Return whether the occurrences are ranges that do not overlap."""
-    spans = [(one.start, one.stop) for one in selections if isinstance(one, slice)]
+    spans = [
+        (selection.start, selection.stop)
+        for selection in selections
+        if isinstance(selection, slice)
+    ]
     return len(spans) == len(selections) and all(
         before[1] <= after[0] for before, after in pairwise(sorted(spans))
     )

@@ -41,21 +41,21 @@ MIN_REDUCTION_FACTOR = 4
 """Pruning pays off if it reduces the rows at least by this factor."""
 
 
-def is_dense(mask: Array, wanted: int) -> bool:
+def is_dense(mask: Array, hits_needed: int) -> bool:
     """Return whether enough rows match to find the best near the start of an order."""
     count = np.count_nonzero(mask)
-    return bool(wanted * len(mask) * DENSITY_FACTOR < count * count)
+    return bool(hits_needed * len(mask) * DENSITY_FACTOR < count * count)
 
 
-def find_best_presorted(order: Array, mask: Array, scores: Array | None, wanted: int) -> Array:
+def find_best_presorted(order: Array, mask: Array, scores: Array | None, hits_needed: int) -> Array:
     """Return the best rows of a mask, ascending, by score, then by position in the order."""
-    found = []
+    parts = []
     for rows in _equal_scores(mask, scores):
-        found.append(_read_presorted(order, rows, wanted))
-        wanted -= len(found[-1])
-        if not wanted:
+        parts.append(_read_presorted(order, rows, hits_needed))
+        hits_needed -= len(parts[-1])
+        if not hits_needed:
             break
-    return np.sort(np.concatenate([NO_ROWS, *found]))
+    return np.sort(np.concatenate([NO_ROWS, *parts]))
 
 
 def _equal_scores(mask: Array, scores: Array | None) -> Iterator[Array]:
@@ -70,16 +70,16 @@ def _equal_scores(mask: Array, scores: Array | None) -> Iterator[Array]:
         left[rows] = NO_SCORE
 
 
-def _read_presorted(order: Array, mask: Array, wanted: int) -> Array:
+def _read_presorted(order: Array, mask: Array, hits_needed: int) -> Array:
     """Read an order in growing blocks until enough rows of a mask are found."""
-    found: list[Array] = []
-    start, size = 0, wanted
-    while wanted and start < len(order):
-        some = order[start : start + size]
-        found.append(some[mask[some]][:wanted])
-        wanted -= len(found[-1])
+    parts: list[Array] = []
+    start, size = 0, hits_needed
+    while hits_needed and start < len(order):
+        block = order[start : start + size]
+        parts.append(block[mask[block]][:hits_needed])
+        hits_needed -= len(parts[-1])
         start, size = start + size, size * 2
-    return np.concatenate([NO_ROWS, *found])
+    return np.concatenate([NO_ROWS, *parts])
 
 
 def prune_by_positions(
@@ -211,8 +211,8 @@ def _estimate_rank(candidates: Candidates, wanted_occurrences: int) -> int:
     chunks, fields = _chunks_of(candidates), candidates.match.fields
     step = max(1, sum(map(len, chunks)) // SAMPLE_CANDIDATES)
     ranks = np.concatenate([fields.rank(chunk.spots()[::step]) for chunk in chunks])
-    place = min(wanted_occurrences // step, len(ranks) - 1)
-    return int(np.partition(ranks, place)[place])
+    position = min(wanted_occurrences // step, len(ranks) - 1)
+    return int(np.partition(ranks, position)[position])
 
 
 def _rows_reaching(candidates: Candidates, max_rank: int) -> Array:

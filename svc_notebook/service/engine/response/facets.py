@@ -52,11 +52,11 @@ class Named(NamedTuple):
 def read_facets(options: EffectiveParameters) -> list[str]:
     """Return the facets to count; `*` means all that may be counted."""
     given = options["facets"]
-    wanted = {given} if isinstance(given, str) else dict.fromkeys(given)
-    if not wanted:
+    requested = {given} if isinstance(given, str) else dict.fromkeys(given)
+    if not requested:
         return []
     countable = {path: entry for path, entry in options.faceted.items() if entry.counted}
-    chosen = countable if "*" in wanted else [path for path in wanted if path in countable]
+    chosen = countable if "*" in requested else [path for path in requested if path in countable]
     return [path for path in chosen if options.is_visible(path)]
 
 
@@ -92,8 +92,8 @@ def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
         for segment, mask in chosen
         if (numbers := segment.numbers.get(path)) is not None
     ]
-    found = _map_parts(lambda part: part[0].summarize(part[1]), columns)
-    parts = [part for part in found if part is not None]
+    summaries = _map_parts(lambda part: part[0].summarize(part[1]), columns)
+    parts = [part for part in summaries if part is not None]
     if not parts:
         return None
     total, count = sum(part.total for part in parts), sum(part.count for part in parts)
@@ -126,15 +126,15 @@ def find_named(
     readers: Sequence[SegmentReader], path: str, words: Sequence[str], rules: TokenizerSettings
 ) -> list[Named]:
     """Return the runs of words that are facet values, the longest at each position first."""
-    found: dict[tuple[int, int], set[str]] = {}
+    values_at: dict[tuple[int, int], set[str]] = {}
     for reader in readers:
         if (labels := reader.segment.labels.get(path)) is not None:
             for span, code in labels.word_index(rules).find(words):
                 check_time()
                 if reader.alive[labels.rows[labels.codes == code]].any():
-                    found.setdefault(span, set()).add(labels.names[code])
-    spans = sorted(found, key=lambda span: (span[0], -span[1]))
-    return [Named(*span, tuple(sorted(found[span]))) for span in spans]
+                    values_at.setdefault(span, set()).add(labels.names[code])
+    spans = sorted(values_at, key=lambda span: (span[0], -span[1]))
+    return [Named(*span, tuple(sorted(values_at[span]))) for span in spans]
 
 
 def _map_parts(act: Callable[[tuple[T, Array]], R], parts: Sequence[tuple[T, Array]]) -> list[R]:
@@ -146,8 +146,8 @@ def check_searchable(path: str, options: EffectiveParameters) -> None:
     """Raise for a facet that is not searchable."""
     entry = options.faceted.get(path)
     if entry is None or not entry.searchable or not options.is_visible(path):
-        known = [path for path, entry in options.faceted.items() if entry.searchable]
-        advice = did_you_mean(path, known) if entry is None else ""
+        searchable = [path for path, entry in options.faceted.items() if entry.searchable]
+        advice = did_you_mean(path, searchable) if entry is None else ""
         raise BadInput(
             f'facetName: cannot search in "{path}"; add searchable({path}) to '
             f"attributesForFaceting{advice}"
@@ -202,7 +202,7 @@ def _only_frequent(
     last = np.partition(totals, -max_values)[-max_values] if 0 < max_values < len(totals) else 1
     kept = np.where(totals[number] >= max(last, 1), counts, 0)
     bounds = np.cumsum([len(counts) for _, counts in parts])[:-1]
-    return [(labels, some) for (labels, _), some in zip(parts, np.split(kept, bounds), strict=True)]
+    return [(labels, part) for (labels, _), part in zip(parts, np.split(kept, bounds), strict=True)]
 
 
 def _add_up(parts: Sequence[tuple[Labels, Array]]) -> Counter[str]:

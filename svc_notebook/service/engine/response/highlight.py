@@ -60,12 +60,12 @@ def highlight_hit(
         marked = _mark(text, path, matcher, style, runs)
         if not marked.marks:
             return {"value": text, "matchLevel": "none", "matchedWords": []}
-        found = marked.found()
+        matched = marked.found()
         return {
             "value": _write_marked(marked, 0, len(text)),
-            "matchLevel": "full" if style.whole <= found else "partial",
+            "matchLevel": "full" if style.whole <= matched else "partial",
             "fullyHighlighted": marked.is_full(),
-            "matchedWords": [word for word in style.distinct if word in found],
+            "matchedWords": [word for word in style.distinct if word in matched],
         }
 
     return _ResultBuilder(style.highlighted, style.only_matching_items, write_leaf).of_record(
@@ -217,8 +217,8 @@ def _mark(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
     words, length = distinct_words(folded)
     matches = matcher(path, words)
     marks = _mark_singles(text, style, camel, matches, folded) if matches else []
-    if wanted := _choose_runs(runs(path), words, placeholders="<" in body):
-        marks = _join_marks([*marks, *_mark_runs(text, style, camel, wanted)])
+    if chosen := _choose_runs(runs(path), words, placeholders="<" in body):
+        marks = _join_marks([*marks, *_mark_runs(text, style, camel, chosen)])
     return _MarkedText(text, style, camel, length, marks, has_joiner(folded))
 
 
@@ -254,14 +254,14 @@ def _mark_singles(
 
 
 def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Iterator[_Mark]:
-    found = _read_positions(text, style, camel)
+    positions_read = _read_positions(text, style, camel)
     body = text[:MAX_TEXT_CHARACTERS]
     placeholders = list(find_placeholders(split_camel(body) if camel else body, style.rules))
     for run in runs:
         words = style.of_numbers(run.words)
         shown = run.replaced if style.replacing and run.replaced else None
-        for first in _find_run(run.tokens, found, placeholders):
-            here = found[first : first + len(run.tokens)]
+        for first in _find_run(run.tokens, positions_read, placeholders):
+            here = positions_read[first : first + len(run.tokens)]
             if is_placeholder(run.tokens):
                 yield _mark_placeholder(text, here, words, shown)
             else:
@@ -269,23 +269,31 @@ def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Ite
 
 
 def _find_run(
-    wanted: tuple[str, ...], found: Sequence[Position], placeholders: Iterable[BracketedToken]
+    run_words: tuple[str, ...],
+    text_positions: Sequence[Position],
+    placeholders: Iterable[BracketedToken],
 ) -> Sequence[int]:
     """Return the positions of a text at which a run begins."""
-    if is_placeholder(wanted):
-        last = len(found) - len(wanted)
-        return [one.first for one in placeholders if one.words == wanted and one.first <= last]
-    texts = [{token.text for token in position.tokens} for position in found]
-    starts = range(len(texts) - len(wanted) + 1)
+    if is_placeholder(run_words):
+        last = len(text_positions) - len(run_words)
+        return [
+            bracketed.first
+            for bracketed in placeholders
+            if bracketed.words == run_words and bracketed.first <= last
+        ]
+    texts = [{token.text for token in position.tokens} for position in text_positions]
+    starts = range(len(texts) - len(run_words) + 1)
     return [
-        first for first in starts if all(word in texts[at] for at, word in enumerate(wanted, first))
+        first
+        for first in starts
+        if all(word in texts[at] for at, word in enumerate(run_words, first))
     ]
 
 
-def _tokens_of_run(wanted: tuple[str, ...], run: Sequence[Position]) -> list[Token]:
+def _tokens_of_run(run_words: tuple[str, ...], run: Sequence[Position]) -> list[Token]:
     return [
         next(token for token in position.tokens if token.text == word)
-        for word, position in zip(wanted, run, strict=True)
+        for word, position in zip(run_words, run, strict=True)
     ]
 
 
@@ -307,8 +315,12 @@ def _mark_placeholder(
 
 def _read_positions(text: str, style: Style, camel: bool) -> list[Position]:
     """Return the positions of a text, without a word cut off at the length limit."""
-    found = positions(text[:MAX_TEXT_CHARACTERS], style.rules, camel=camel)
-    return found[:-1] if found and _is_cut_off(found[-1].end, text) else found
+    text_positions = positions(text[:MAX_TEXT_CHARACTERS], style.rules, camel=camel)
+    return (
+        text_positions[:-1]
+        if text_positions and _is_cut_off(text_positions[-1].end, text)
+        else text_positions
+    )
 
 
 def _is_cut_off(end: int, text: str) -> bool:
@@ -344,16 +356,16 @@ def _write_marked(marked: _MarkedText, start: int, end: int) -> str:
 
 def _choose_window(marked: _MarkedText, size: int) -> tuple[int, int]:
     """Return the bounds of the snippet: the most query words, then the earliest, then centred."""
-    text, found = marked.text, marked.positions()
-    if len(found) <= size:
+    text, text_positions = marked.text, marked.positions()
+    if len(text_positions) <= size:
         return 0, min(len(text), MAX_TEXT_CHARACTERS)
-    low, high = _densest_span(marked.marks, found, size)
+    low, high = _densest_span(marked.marks, text_positions, size)
     first = low - (size - (high - low + 1)) // 2
-    first = max(0, min(first, len(found) - size))
+    first = max(0, min(first, len(text_positions) - size))
     last = first + size - 1
-    ends_text = last == len(found) - 1
-    start = found[first].start if first else 0
-    end = min(len(text), MAX_TEXT_CHARACTERS) if ends_text else found[last].end
+    ends_text = last == len(text_positions) - 1
+    start = text_positions[first].start if first else 0
+    end = min(len(text), MAX_TEXT_CHARACTERS) if ends_text else text_positions[last].end
     # A mark of several words or with brackets is not split.
     return (
         next((mark.start for mark in marked.marks if mark.start < start < mark.end), start),
@@ -361,9 +373,11 @@ def _choose_window(marked: _MarkedText, size: int) -> tuple[int, int]:
     )
 
 
-def _densest_span(marks: Sequence[_Mark], found: Sequence[Position], size: int) -> tuple[int, int]:
+def _densest_span(
+    marks: Sequence[_Mark], text_positions: Sequence[Position], size: int
+) -> tuple[int, int]:
     """Return the first and last marked word of the window with the most query words."""
-    starts = [position.start for position in found]
+    starts = [position.start for position in text_positions]
     places = [bisect_right(starts, mark.token.start) - 1 for mark in marks]
     best, span = 0, (0, 0)
     inside: Counter[str] = Counter()

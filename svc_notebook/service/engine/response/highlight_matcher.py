@@ -94,7 +94,10 @@ def _join_spans(variants: Iterable[tuple[int, TermVariant]]) -> list[Run]:
         numbers.setdefault((variant.span or alone, variant.words, variant.replaced), []).append(
             number
         )
-    return [Run(tuple(some), words, replaced) for (_, words, replaced), some in numbers.items()]
+    return [
+        Run(tuple(span_numbers), words, replaced)
+        for (_, words, replaced), span_numbers in numbers.items()
+    ]
 
 
 def _by_first_word(runs: Iterable[Run]) -> dict[str, list[Run]]:
@@ -131,15 +134,15 @@ class _Tokens:
             self._by_first, self._by_second, self._exact, every=bool(self._analyzed)
         )
 
-    def _index_word(self, one: _QueryWordMatcher) -> None:
+    def _index_word(self, matcher: _QueryWordMatcher) -> None:
         """Index a word by the first or second letters of the tokens that may match it."""
-        word, first, second = one.word, self._by_first, self._by_second
-        if one.prefix or one.max_typos:
-            first[word[0]] = (*first.get(word[0], ()), one.match)
-        if one.max_typos >= FIRST_LETTER_TYPOS and len(word) > 1:
-            first[word[1]] = (*first.get(word[1], ()), one.match_other)
+        word, first, second = matcher.word, self._by_first, self._by_second
+        if matcher.prefix or matcher.max_typos:
+            first[word[0]] = (*first.get(word[0], ()), matcher.match)
+        if matcher.max_typos >= FIRST_LETTER_TYPOS and len(word) > 1:
+            first[word[1]] = (*first.get(word[1], ()), matcher.match_other)
             for letter in word[:2]:
-                second[letter] = (*second.get(letter, ()), one.match_other)
+                second[letter] = (*second.get(letter, ()), matcher.match_other)
 
     def match(self, tokens: AbstractSet[str]) -> dict[str, TokenMatch]:
         """Return the matches among the tokens."""
@@ -154,13 +157,13 @@ class _Tokens:
 
     def _match_new(self, token: str) -> None:
         tests = self._by_first.get(token[0], ()) + self._by_second.get(token[1:2], ())
-        found = [hit for test in tests if (hit := test(token))]
+        hits = [hit for test in tests if (hit := test(token))]
         if token in self._words_without_typos:
-            found = [hit for hit in found if not hit.typos]
-        found += self._exact.get(token, ())
-        found += _match_analyzed(token, self._analyzed)
-        if found:
-            self._matches[token] = _choose(found)
+            hits = [hit for hit in hits if not hit.typos]
+        hits += self._exact.get(token, ())
+        hits += _match_analyzed(token, self._analyzed)
+        if hits:
+            self._matches[token] = _choose(hits)
 
 
 class _Heads(dict[str, bool]):
@@ -180,24 +183,24 @@ class _Heads(dict[str, bool]):
         self._every = every
 
     def __missing__(self, head: str) -> bool:
-        found = head[0] in self._by_first or head[1:] in self._by_second or head in self._whole
-        self[head] = found or self._every
+        may_match = head[0] in self._by_first or head[1:] in self._by_second or head in self._whole
+        self[head] = may_match or self._every
         return self[head]
 
 
-def _choose(found: Sequence[TokenHit]) -> TokenMatch:
+def _choose(hits: Sequence[TokenHit]) -> TokenMatch:
     """Choose the words with the fewest typos, and all words of their spans.
 
     The token is a synonym if no chosen word is the query's own.
     """
-    fewest = min(found).typos
-    spans = {hit.span for hit in found if hit.span and hit.typos == fewest}
-    chosen = [hit for hit in found if hit.typos == fewest or hit.span in spans]
-    own = any(not hit.replaced for hit in chosen)
+    fewest = min(hits).typos
+    spans = {hit.span for hit in hits if hit.span and hit.typos == fewest}
+    chosen = [hit for hit in hits if hit.typos == fewest or hit.span in spans]
+    has_query_word = any(not hit.replaced for hit in chosen)
     return TokenMatch(
         tuple(sorted({hit.number for hit in chosen})),
         max(hit.letters for hit in chosen),
-        "" if own else chosen[0].replaced,
+        "" if has_query_word else chosen[0].replaced,
     )
 
 
@@ -260,13 +263,13 @@ class _QueryWordMatcher:
 
 def _by_word(variants: Iterable[tuple[int, TermVariant]]) -> dict[str, list[TokenHit]]:
     """Group the matches of whole tokens by word."""
-    found: dict[str, list[TokenHit]] = {}
+    hits: dict[str, list[TokenHit]] = {}
     for number, variant in variants:
         single = len(variant.words) == 1 and not _is_analyzed(variant)
         for word in variant.words if single or variant.anywhere else ():
             hit = TokenHit(variant.typos, number, len(word), variant.span, variant.replaced)
-            found.setdefault(word, []).append(hit)
-    return found
+            hits.setdefault(word, []).append(hit)
+    return hits
 
 
 def _is_analyzed(variant: TermVariant) -> bool:

@@ -143,14 +143,14 @@ def _choose(name: str, *sources: Mapping[str, Any]) -> Any:
 
 def read_snippets(entries: Iterable[str]) -> dict[str, int]:
     """Read `attributesToSnippet`: the number of words of each attribute; raises `BadInput`."""
-    return dict(_read_snippet(entry, place) for place, entry in enumerate(entries))
+    return dict(_read_snippet(entry, position) for position, entry in enumerate(entries))
 
 
-def _read_snippet(entry: str, place: int) -> tuple[str, int]:
+def _read_snippet(entry: str, position: int) -> tuple[str, int]:
     read = _SNIPPET.fullmatch(entry.strip())
     if not read:
         raise BadInput(
-            f'attributesToSnippet[{place}]: expected name or name:words, found "{entry}"'
+            f'attributesToSnippet[{position}]: expected name or name:words, found "{entry}"'
         )
     return read[1].strip(), int(read[2] or SNIPPET_WORDS)
 

@@ -78,12 +78,12 @@ def make_hits(
         hit = restrict(retrieve(record))
         if len(ids) > MAX_UNMEASURED_HITS:
             count_answer_bytes(len(msgspec.json.encode(hit)))
-        if snippets and (found := restrict(snippet_hit(record, marker.match, style, marker.runs))):
-            hit["_snippetResult"] = found
+        if snippets and (marked := restrict(snippet_hit(record, marker.match, style, marker.runs))):
+            hit["_snippetResult"] = marked
         if highlights and (
-            found := restrict(highlight_hit(record, marker.match, style, marker.runs))
+            marked := restrict(highlight_hit(record, marker.match, style, marker.runs))
         ):
-            hit["_highlightResult"] = found
+            hit["_highlightResult"] = marked
         if infos is not None:
             hit["_rankingInfo"] = infos[number]
         if numbers:
@@ -95,12 +95,12 @@ def make_hits(
 def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
     """Return a function that reduces a record to its requested and visible attributes."""
     entries = [entry.strip() for entry in options["attributesToRetrieve"]]
-    wanted = [entry for entry in entries if not entry.startswith("-")]
+    named = [entry for entry in entries if not entry.startswith("-")]
     unwanted = [entry[1:] for entry in entries if entry.startswith("-")]
     if not options.params.get("_seeUnretrievable"):
         unwanted += options.settings.get("unretrievableAttributes") or ()
-    retrieve_all = "*" in wanted or (not wanted and bool(entries))
-    paths = None if retrieve_all else PathTree.of(wanted)
+    retrieve_all = "*" in named or (not named and bool(entries))
+    paths = None if retrieve_all else PathTree.of(named)
     excluded = PathTree.of(path for path in unwanted if path != OBJECT_ID)
 
     def retrieve(record: Record) -> Hit:
@@ -142,9 +142,9 @@ def _pick(value: Record, paths: PathTree) -> Hit:
         if _is_whole(name, paths):
             picked[name] = inner
         elif (below := paths.inner.get(name)) and (
-            found := _map_objects(inner, partial(_pick, paths=below))
+            inner_part := _map_objects(inner, partial(_pick, paths=below))
         ) is not None:
-            picked[name] = found
+            picked[name] = inner_part
     return picked
 
 
@@ -153,15 +153,15 @@ def _without(value: Record, paths: PathTree) -> Hit:
     for name, inner in value.items():
         if not _is_whole(name, paths):
             below = paths.inner.get(name)
-            found = _map_objects(inner, partial(_without, paths=below)) if below else None
-            kept[name] = inner if found is None else found
+            inner_rest = _map_objects(inner, partial(_without, paths=below)) if below else None
+            kept[name] = inner if inner_rest is None else inner_rest
     return kept
 
 
 def _is_whole(name: str, paths: PathTree) -> bool:
     """Return whether a member is selected itself; its name may contain dots."""
-    found = paths.find(name)
-    return found is not None and found.whole
+    branch = paths.find(name)
+    return branch is not None and branch.whole
 
 
 def _map_objects(value: Any, change: Callable[[Record], Hit]) -> Any:
@@ -169,5 +169,5 @@ def _map_objects(value: Any, change: Callable[[Record], Hit]) -> Any:
     if isinstance(value, Mapping):
         return change(value)
     if isinstance(value, list):
-        return [change(one) if isinstance(one, Mapping) else one for one in value]
+        return [change(item) if isinstance(item, Mapping) else item for item in value]
     return None

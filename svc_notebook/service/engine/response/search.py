@@ -145,13 +145,13 @@ def find_hits(
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
     reranker = _make_reranker(options, query, fetch, score)
-    count, found = _find_page(plan, relevant, pinned, hit_range.span, reranker)
-    ids = found.order[:]
-    infos = _explain(plan, matches, pinned, found.order, ids) if options["getRankingInfo"] else None
+    count, page = _find_page(plan, relevant, pinned, hit_range.span, reranker)
+    ids = page.order[:]
+    infos = _explain(plan, matches, pinned, page.order, ids) if options["getRankingInfo"] else None
     for info, name in zip(infos or (), ids, strict=False):
         if name in reranker.scores:
             info["rerankerScore"] = reranker.scores[name]
-    hits = make_hits(ids, infos, found.numbers, fetch, query, options)
+    hits = make_hits(ids, infos, page.numbers, fetch, query, options)
     counts, stats = _count_facets(plan, matches, pinned)
     return SearchResult(
         hits,
@@ -221,8 +221,8 @@ def _find_page(
         return count, distinct.Grouped(order, ())
     best = distinct.find_leaders(plan, others, reach)
     leaders = pinned.insert(reranker.order_span(best, span), page)
-    found = distinct.find_members(plan, pinned.without_promoted(matches), leaders, most)
-    return count, found if most > 1 else distinct.Grouped(found.order, ())
+    members = distinct.find_members(plan, pinned.without_promoted(matches), leaders, most)
+    return count, members if most > 1 else distinct.Grouped(members.order, ())
 
 
 def _count_hits(plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned) -> int:
@@ -266,7 +266,7 @@ def _count_facets(
     leading = [(match.segment, match.rows) for match in reduced]
     of = {path: leading if path in after else chosen for path in paths}
     counts = {path: facets.count_facet(of[path], path, options) for path in paths}
-    stats = {path: found for path in paths if (found := facets.measure_facet(of[path], path))}
+    stats = {path: measured for path in paths if (measured := facets.measure_facet(of[path], path))}
     return counts, stats or None
 
 
@@ -284,8 +284,8 @@ def find_values(
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     searched = keep_frequent_splits(read_query(options), plan.readers, options)
-    found, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
-    matches = find_pinned(plan, pins).with_promoted(found)
+    with_semantic, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
+    matches = find_pinned(plan, pins).with_promoted(with_semantic)
     inner = EffectiveParameters(
         options.settings, {**options.params, "query": text, "removeStopWords": False}
     )
@@ -330,7 +330,7 @@ def find_passing(
 
 def find_order(readers: Sequence[SegmentReader], options: EffectiveParameters) -> Order:
     """Return all matches, ranked by attribute and custom ranking only."""
-    own = {
+    ordering_params = {
         "ranking": ["attribute", "custom"],
         "typoTolerance": options.typo_tolerance is not False,
         "ignorePlurals": False,
@@ -338,7 +338,9 @@ def find_order(readers: Sequence[SegmentReader], options: EffectiveParameters) -
     }
     plan = SearchPlan(
         readers,
-        EffectiveParameters(options.settings, {**options.params, **own}, options.resources),
+        EffectiveParameters(
+            options.settings, {**options.params, **ordering_params}, options.resources
+        ),
         scores_ties=False,
     )
     matches = plan.match(keep_frequent_splits(read_query(options), readers, options))

@@ -105,9 +105,9 @@ class LatentModel:
         """Return the vector of a query by its words; 0 if the model has none of them."""
         counts = Counter(self.settings.stem_words([*words]))
         places = self.terms.find_many([*counts])
-        known = places >= 0
-        times = np.array([*counts.values()], np.float32)[known]
-        places = places[known]
+        in_model = places >= 0
+        times = np.array([*counts.values()], np.float32)[in_model]
+        places = places[in_model]
         weights = (1 + np.log(times)) * self.rarities[places]
         return np.asarray(weights @ self.vectors.take(places).decoded(), np.float32)
 
@@ -166,21 +166,21 @@ def _stack(parts: Sequence[Any], terms: int) -> Any:
 
 def _are_markers(names: TermDictionary) -> Array:
     """Return which words are those of placeholders."""
-    found = np.zeros(len(names), bool)
+    markers = np.zeros(len(names), bool)
     for marker in (FIRST_MARKER, LAST_MARKER, ONLY_MARKER):
         low, high = names.prefix_range(marker)
-        found[low:high] = True
-    return found
+        markers[low:high] = True
+    return markers
 
 
 def _choose_terms(frequencies: Array, records: int) -> Array:
     """Return the mask of the words of the model: the most frequent ones."""
-    least = 2 if records >= COMMON_SAMPLE_RECORDS else 1
-    chosen = np.asarray(frequencies >= least)
+    min_records = 2 if records >= COMMON_SAMPLE_RECORDS else 1
+    chosen = np.asarray(frequencies >= min_records)
     limit = min(max(MIN_TERMS_LIMIT, records // 2), MAX_TERMS_LIMIT)
-    found = np.flatnonzero(chosen)
-    if len(found) > limit:
-        chosen[found[np.argsort(-frequencies[found], kind="stable")[limit:]]] = False
+    numbers = np.flatnonzero(chosen)
+    if len(numbers) > limit:
+        chosen[numbers[np.argsort(-frequencies[numbers], kind="stable")[limit:]]] = False
     return chosen
 
 

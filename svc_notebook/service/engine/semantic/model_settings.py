@@ -35,7 +35,7 @@ class ModelSettings:
         The language is the first of `indexLanguages` that has a stemmer, empty without one.
         """
         # Whether positions count makes no difference to vectors.
-        entries = [Searched(one.path, one.rank, False) for one in read_searched(settings)]
+        entries = [Searched(read.path, read.rank, False) for read in read_searched(settings)]
         differ = len({entry.weight for entry in entries}) > 1
         languages = settings.get("indexLanguages") or ()
         return cls(
@@ -58,9 +58,11 @@ class ModelSettings:
 
     def weigh_attributes(self, slots: Sequence[str]) -> Array:
         """Return how much an occurrence counts in each attribute; the least weight counts 1."""
-        found = [first_covering(path, self.searched) for path in slots]
-        least = min((entry.weight for entry in self.searched), default=1)
-        return np.array([entry.weight / least if entry else 1 for entry in found], np.float32)
+        entries = [first_covering(path, self.searched) for path in slots]
+        min_weight = min((entry.weight for entry in self.searched), default=1)
+        return np.array(
+            [entry.weight / min_weight if entry else 1 for entry in entries], np.float32
+        )
 
     def stem_words(self, words: list[str]) -> list[str]:
         """Return the stem of each word; the words themselves without a stemmer."""
@@ -71,10 +73,10 @@ class ModelSettings:
         """Return the dictionary of the stems of words, and the place of each word's stem."""
         if not self.language:
             return names, np.arange(len(names))
-        found = self.stem_words(names.all())
-        ascending = sorted(set(found))
-        place = {stem: number for number, stem in enumerate(ascending)}
-        places = np.fromiter(map(place.__getitem__, found), np.int64, len(found))
+        stems = self.stem_words(names.all())
+        ascending = sorted(set(stems))
+        number_of = {stem: number for number, stem in enumerate(ascending)}
+        places = np.fromiter(map(number_of.__getitem__, stems), np.int64, len(stems))
         return TermDictionary.of(ascending), places
 
 

@@ -22,7 +22,7 @@ def read_texts(records: Sequence[Record], settings: Mapping[str, Any]) -> list[s
         for row, value in zip(leaves[path].rows, leaves[path].values, strict=True):
             if type(value) in kinds:
                 lines[row].append(value if type(value) is str else number_text(value))
-    return ["\n".join(line for line in some if line.strip()) for some in lines]
+    return ["\n".join(line for line in record_lines if line.strip()) for record_lines in lines]
 
 
 def first_attributes(settings: Mapping[str, Any]) -> list[str]:
@@ -35,5 +35,5 @@ def first_attributes(settings: Mapping[str, Any]) -> list[str]:
 def _order_paths(paths: Sequence[str], entries: Sequence[str]) -> list[str]:
     if not entries:
         return [path for path in paths if path not in INTERNAL]
-    found = [path for entry in entries for path in paths if covers(entry, path)]
-    return list(dict.fromkeys(found))
+    ordered = [path for entry in entries for path in paths if covers(entry, path)]
+    return list(dict.fromkeys(ordered))

@@ -106,12 +106,12 @@ class VectorIndex:
     def join(self, parts: Sequence[SegmentReader], merged: SegmentReader) -> VectorIndex:
         """Return the index with the vectors of merged segments from those of the parts."""
         joined = replace(self, latent=self.latent and self.latent.join(parts, merged))
-        found = []
+        taken = []
         for part in parts:
             if (table := self.table_of(part)) is not None:
                 rows = np.flatnonzero(part.alive & table.known)
                 places = merged.segment.ids.find_many(part.segment.ids.take(rows))
-                found.append((places, table.take(rows)))
-        if not found:
+                taken.append((places, table.take(rows)))
+        if not taken:
             return joined
-        return joined.with_table(merged, VectorTable.joined(len(merged.segment), found))
+        return joined.with_table(merged, VectorTable.joined(len(merged.segment), taken))

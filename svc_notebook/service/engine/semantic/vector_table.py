@@ -76,10 +76,10 @@ class VectorTable:
     @classmethod
     def joined(cls, rows: int, parts: Sequence[tuple[Array, VectorTable]]) -> VectorTable:
         """Return a table of `rows` rows; each part gives the vectors of some of them."""
-        found = cls.empty(rows, parts[0][1].dimensions if parts else 0)
+        table = cls.empty(rows, parts[0][1].dimensions if parts else 0)
         for places, part in parts:
-            found.codes[places], found.scales[places] = part.codes, part.scales
-        return found
+            table.codes[places], table.scales[places] = part.codes, part.scales
+        return table
 
     @classmethod
     def from_arrays(cls, arrays: Arrays, name: str) -> VectorTable:
@@ -137,15 +137,15 @@ class VectorTable:
         vector = query.codes[0].astype(np.float32)
         block = np.empty((min(BLOCK_ROWS, len(self)), self.dimensions), np.float32)
         for start in range(0, len(self), BLOCK_ROWS):
-            some = self.codes[start : start + BLOCK_ROWS]
-            floats = block[: len(some)]
-            np.copyto(floats, some)
-            np.dot(floats, vector, out=products[start : start + len(some)])
+            codes = self.codes[start : start + BLOCK_ROWS]
+            floats = block[: len(codes)]
+            np.copyto(floats, codes)
+            np.dot(floats, vector, out=products[start : start + len(codes)])
         products *= self._factors * (query.scales[0] * SIMILARITY_SCALE)
-        found = np.rint(products, out=products).astype(np.int32)
+        rounded = np.rint(products, out=products).astype(np.int32)
         if len(self._unknown):
-            found[self._unknown] = NO_SIMILARITY
-        return found
+            rounded[self._unknown] = NO_SIMILARITY
+        return rounded
 
     @cached_property
     def _factors(self) -> Array:

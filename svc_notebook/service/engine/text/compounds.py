@@ -52,14 +52,14 @@ class Splitter:
         """Return the parts of a word, none if it is not a compound."""
         if not self._may_change(word):
             return standard_splitter(self.language).pieces(word)
-        found = self._cache.get(word)
-        if found is None:
+        pieces = self._cache.get(word)
+        if pieces is None:
             cut = self._split(word)
-            found = cut if len(cut) > 1 else ()
+            pieces = cut if len(cut) > 1 else ()
             if len(self._cache) > MAX_CACHED_WORDS:
                 self._cache.clear()
-            self._cache[word] = found
-        return found
+            self._cache[word] = pieces
+        return pieces
 
     def readings(self, word: str) -> list[tuple[str, ...]]:
         """Return the parts of a word, with and without the linking elements."""
@@ -136,13 +136,13 @@ class Compounds:
     @classmethod
     def of(cls, vocabulary: TermDictionary, splitter: Splitter) -> Compounds:
         """Split every word of a vocabulary."""
-        found: dict[str, list[int]] = {}
+        words_of: dict[str, list[int]] = {}
         for number, word in enumerate(vocabulary.all()):
             for part in {form for piece in splitter.pieces(word) for form in piece}:
-                found.setdefault(part, []).append(number)
-        ascending = sorted(found)
-        words = [number for part in ascending for number in found[part]]
-        counts = np.array([len(found[part]) for part in ascending], np.int64)
+                words_of.setdefault(part, []).append(number)
+        ascending = sorted(words_of)
+        words = [number for part in ascending for number in words_of[part]]
+        counts = np.array([len(words_of[part]) for part in ascending], np.int64)
         return cls(
             splitter, TermDictionary.of(ascending), starts_of(counts), np.array(words, np.int64)
         )

@@ -45,8 +45,8 @@ def known_forms(word: str, language: str) -> set[str] | None:
     """Return the forms of a word in a language's lexicon, None if it is not listed."""
     if language == LEXICON_LANGUAGE:
         return _english_forms(word)
-    found = standard_table(language).forms(word)
-    return set(found) if len(found) > 1 else None
+    forms = standard_table(language).forms(word)
+    return set(forms) if len(forms) > 1 else None
 
 
 def _english_forms(word: str) -> set[str] | None:
@@ -56,13 +56,13 @@ def _english_forms(word: str) -> set[str] | None:
     lemmas = lemminflect.getAllLemmas(word)
     nouns = lemmas.get("NOUN", ())
     inflections = [lemminflect.getAllInflections(noun, upos="NOUN") for noun in nouns]
-    forms = {form for found in inflections for same in found.values() for form in same}
+    forms = {form for analysis in inflections for same in analysis.values() for form in same}
     return {form for form in forms if form.isalpha()} if lemmas else None
 
 
 def _regular_forms(word: str, language: str) -> Iterator[str]:
-    for one, many in ENDINGS.get(language, ()):
-        for end, other in ((one, many), (many, one)):
+    for singular, many in ENDINGS.get(language, ()):
+        for end, other in ((singular, many), (many, singular)):
             stem = word.removesuffix(end)
             if word.endswith(end) and len(stem) >= MIN_STEM_LETTERS and word.isalpha():
                 yield stem + other

@@ -65,8 +65,8 @@ class NormalizedLexicon:
 
     def forms(self, word: str, languages: Iterable[str]) -> list[Phrase]:
         """Return the other forms of a word in any of the languages."""
-        found = (form for language in languages for form in self._forms(word, language))
-        return [form for form in dict.fromkeys(found) if form != (word,)]
+        phrases = (form for language in languages for form in self._forms(word, language))
+        return [form for form in dict.fromkeys(phrases) if form != (word,)]
 
     def stemmer(self, language: str) -> Stemmer | None:
         """Return the stemmer of a language; standard plurals and stems are turned off together."""
@@ -75,13 +75,15 @@ class NormalizedLexicon:
     def splitter(self, language: str) -> Splitter:
         """Return the compound splitter of a language."""
         standard = self._standard("compounds", language) and is_table_ready(language)
-        known = self._splitters.get((language, standard))
-        if known is None:
-            own = self._compounds.get(language, {})
-            plain = standard and not own
-            known = standard_splitter(language) if plain else Splitter(language, own, standard)
-            self._splitters[language, standard] = known
-        return known
+        splitter = self._splitters.get((language, standard))
+        if splitter is None:
+            entries = self._compounds.get(language, {})
+            plain = standard and not entries
+            splitter = (
+                standard_splitter(language) if plain else Splitter(language, entries, standard)
+            )
+            self._splitters[language, standard] = splitter
+        return splitter
 
     @property
     def inflected(self) -> tuple[str, ...]:
@@ -89,15 +91,15 @@ class NormalizedLexicon:
         return tuple(dict.fromkeys(language for language, _ in self._plurals))
 
     def _stops(self, word: str, language: str) -> bool:
-        own = self._stop_words.get((language, word))
-        if own is not None:
-            return own
+        configured = self._stop_words.get((language, word))
+        if configured is not None:
+            return configured
         return self._standard("stopwords", language) and word in standard_stops(language)
 
     def _forms(self, word: str, language: str) -> Iterable[Phrase]:
-        own = self._plurals.get((language, word))
-        if own is not None:
-            return own
+        configured = self._plurals.get((language, word))
+        if configured is not None:
+            return configured
         if not self._standard("plurals", language):
             return ()
         ready = language == LEXICON_LANGUAGE or is_table_ready(language)
@@ -117,23 +119,23 @@ class NormalizedLexicon:
 
     @cached_property
     def _plurals(self) -> dict[tuple[str, str], list[Phrase]]:
-        found: dict[tuple[str, str], list[Phrase]] = {}
+        plurals: dict[tuple[str, str], list[Phrase]] = {}
         for entry in self._entries("plurals"):
             forms = [tuple(split(word, self._rules)) for word in entry["words"]]
             for form in forms:
                 if len(form) == 1:
-                    found.setdefault((entry["language"], form[0]), []).extend(filter(None, forms))
-        return found
+                    plurals.setdefault((entry["language"], form[0]), []).extend(filter(None, forms))
+        return plurals
 
     @cached_property
     def _compounds(self) -> dict[str, dict[str, Phrase]]:
-        found: dict[str, dict[str, Phrase]] = {}
+        compounds: dict[str, dict[str, Phrase]] = {}
         for entry in self._entries("compounds"):
             parts = tuple(self._words(entry["decomposition"]))
-            own = found.setdefault(entry["language"], {})
+            entries = compounds.setdefault(entry["language"], {})
             words = split(entry["word"], self._rules)
-            own.update({words[0]: parts} if len(words) == 1 else {})
-        return found
+            entries.update({words[0]: parts} if len(words) == 1 else {})
+        return compounds
 
     def _words(self, texts: Iterable[str]) -> Iterator[str]:
         for text in texts:

@@ -38,8 +38,8 @@ class Stemmer:
         """Return the stem of each word."""
         library, lock = _load(self.algorithm)
         with lock:
-            found: list[str] = library.stemWords(words)
-        return found
+            stems: list[str] = library.stemWords(words)
+        return stems
 
 
 @cache
@@ -70,10 +70,10 @@ class Stems:
     @classmethod
     def of(cls, vocabulary: TermDictionary, stemmer: Stemmer) -> Stems:
         """Stem every word of a vocabulary."""
-        found = stemmer.stem(vocabulary.all())
-        ascending = sorted(set(found))
+        stems = stemmer.stem(vocabulary.all())
+        ascending = sorted(set(stems))
         number = {stem: at for at, stem in enumerate(ascending)}
-        keys = np.fromiter(map(number.__getitem__, found), np.int64, len(found))
+        keys = np.fromiter(map(number.__getitem__, stems), np.int64, len(stems))
         counts = np.bincount(keys, minlength=len(ascending))
         words = np.argsort(keys, kind="stable").astype(np.int32)
         return cls(TermDictionary.of(ascending), starts_of(counts), words)

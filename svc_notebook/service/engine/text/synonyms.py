@@ -132,7 +132,7 @@ class Thesaurus:
     ) -> Thesaurus:
         """Return a thesaurus with new synonyms, and without some or all of the old ones."""
         revised = Thesaurus(self._read)
-        new = [one for one in new if one["objectID"] not in deleted]
+        new = [synonym for synonym in new if synonym["objectID"] not in deleted]
         for rules, table in self._tables.items():
             before = _SynonymTable({}, {}, {}) if emptied else table
             revised._tables[rules] = before.with_changes(deleted, _compile(new, rules))
@@ -181,10 +181,10 @@ class _SynonymTable:
 
     def _begun_by(self, run: Phrase) -> Iterator[Phrase]:
         """Return the longer sources of as many words that begin like a run."""
-        place = len(run) - 1
+        last = len(run) - 1
         for at in range(bisect_left(self.ascending, run), len(self.ascending)):
             source = self.ascending[at]
-            if source[:place] != run[:place] or not source[place].startswith(run[place]):
+            if source[:last] != run[:last] or not source[last].startswith(run[last]):
                 return
             if len(source) == len(run) and source != run:
                 yield source
@@ -198,7 +198,7 @@ class _SynonymTable:
             if removed := by_id.pop(name, None):
                 for source in removed.sources:
                     by_source[source] = tuple(
-                        one for one in by_source[source] if one is not removed
+                        entry for entry in by_source[source] if entry is not removed
                     )
         for synonym in new.values():
             for source in synonym.sources:
@@ -209,7 +209,9 @@ class _SynonymTable:
 
 
 def _compile(synonyms: Iterable[Synonym], rules: TokenizerSettings) -> dict[str, CompiledSynonym]:
-    return {one["objectID"]: _READ[one["type"].lower()](one, rules) for one in synonyms}
+    return {
+        synonym["objectID"]: _READ[synonym["type"].lower()](synonym, rules) for synonym in synonyms
+    }
 
 
 def _read_equal(synonym: Synonym, rules: TokenizerSettings) -> CompiledSynonym:

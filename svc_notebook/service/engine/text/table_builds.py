@@ -37,10 +37,10 @@ def without_missing_tables() -> Iterator[set[str]]:
 
     Without it, a table is built where it is first used.
     """
-    found: set[str] = set()
-    token = _missing.set(found)
+    missing: set[str] = set()
+    token = _missing.set(missing)
     try:
-        yield found
+        yield missing
     finally:
         _missing.reset(token)
 

@@ -80,23 +80,23 @@ class Vocabulary:
 
     def stems(self, stemmer: Stemmer) -> Stems:
         """Return the words by their stems in a language; they are stemmed on first use."""
-        found = self._stems.get(stemmer)
-        if found is None:
-            found = self._stems[stemmer] = Stems.of(self.names, stemmer)
-        return found
+        stems = self._stems.get(stemmer)
+        if stems is None:
+            stems = self._stems[stemmer] = Stems.of(self.names, stemmer)
+        return stems
 
     def misspelled(self, word: str, typos: int, prefix: bool) -> TypoMatches:
         """Return the words with 1 to `typos` typos, or with such a prefix, in no order of typos."""
         if not typos or len(word) > MAX_WORD_LETTERS or not len(self.names):
             return NO_MATCHES
         key = (word, typos, prefix)
-        found = self._cache.get(key)
-        if found is None:
-            found = self._search(word, typos, prefix)
+        matches = self._cache.get(key)
+        if matches is None:
+            matches = self._search(word, typos, prefix)
             if len(self._cache) > MAX_CACHED_WORDS:
                 self._cache.clear()
-            self._cache[key] = found
-        return found
+            self._cache[key] = matches
+        return matches
 
     def _search(self, word: str, typos: int, prefix: bool) -> TypoMatches:
         """Search all words, without the exact and prefix matches, which have no typos."""
@@ -109,36 +109,36 @@ class Vocabulary:
 
     def _same_first(self, word: str, typos: int, prefix: bool) -> TypoMatches:
         span = slice(*self.names.prefix_range(word[0]))
-        found = _Band(self._letters[:, span], word, typos).compare(self._lengths[span], prefix)
-        return TypoMatches(found.words + span.start, found.typos)
+        matches = _Band(self._letters[:, span], word, typos).compare(self._lengths[span], prefix)
+        return TypoMatches(matches.words + span.start, matches.typos)
 
     def _other_first(self, word: str, prefix: bool) -> TypoMatches:
         """Find words whose first letter is substituted or inserted."""
-        found = [self._containing(rest, 1, prefix) for rest in (word[1:], word)]
-        words = np.concatenate(found)
+        words_containing = [self._containing(rest, 1, prefix) for rest in (word[1:], word)]
+        words = np.concatenate(words_containing)
         return _with_first_letter_typos(words[self._letter(0)[words] != ord(word[0])])
 
     def _without_first(self, word: str, prefix: bool) -> TypoMatches:
         """Find words whose first letter is deleted or swapped with the second."""
         if word[0] == word[1]:
             return NO_MATCHES
-        found = []
+        candidates = []
         for other in (word[1:], word[1] + word[0] + word[2:]):
             low, high = self.names.prefix_range(other)
             words = np.arange(low, high)
-            found.append(words if prefix else words[self._lengths[words] == len(other)])
-        return _with_first_letter_typos(np.concatenate(found))
+            candidates.append(words if prefix else words[self._lengths[words] == len(other)])
+        return _with_first_letter_typos(np.concatenate(candidates))
 
     def _containing(self, text: str, start: int, prefix: bool) -> Array:
         """Return the words that contain this text from a position on."""
         words = np.flatnonzero(self._letter(start) == ord(text[0]))
-        for place, letter in enumerate(text[1:], start + 1):
-            words = words[self._letter(place)[words] == ord(letter)]
+        for position, letter in enumerate(text[1:], start + 1):
+            words = words[self._letter(position)[words] == ord(letter)]
         return words if prefix else words[self._lengths[words] == start + len(text)]
 
-    def _letter(self, place: int) -> Array:
-        if place < len(self._letters):
-            return np.asarray(self._letters[place])
+    def _letter(self, position: int) -> Array:
+        if position < len(self._letters):
+            return np.asarray(self._letters[position])
         return np.zeros(len(self._lengths), self._letters.dtype)
 
 
@@ -151,10 +151,10 @@ def _with_first_letter_typos(words: Array) -> TypoMatches:
     return TypoMatches(words, np.full(len(words), FIRST_LETTER_TYPOS, np.int8))
 
 
-def _union(*found: TypoMatches) -> TypoMatches:
+def _union(*matches: TypoMatches) -> TypoMatches:
     """Join results; a word found twice has the typo count of the first result."""
-    words, first = np.unique(np.concatenate([one.words for one in found]), return_index=True)
-    return TypoMatches(words, np.concatenate([one.typos for one in found])[first])
+    words, first = np.unique(np.concatenate([match.words for match in matches]), return_index=True)
+    return TypoMatches(words, np.concatenate([match.typos for match in matches])[first])
 
 
 class _Band:
@@ -177,10 +177,10 @@ class _Band:
 
     def compare(self, lengths: Array, prefix: bool) -> TypoMatches:
         """Return the words within the allowed distance."""
-        for place in range(2, len(self._word) + 1):
+        for position in range(2, len(self._word) + 1):
             self._letters = self._letters[1:]
-            self._above2, self._above = self._above, self._next(place)
-            if place in PRUNED_ROWS and len(self._words) > MIN_PRUNED_ROWS:
+            self._above2, self._above = self._above, self._next(position)
+            if position in PRUNED_ROWS and len(self._words) > MIN_PRUNED_ROWS:
                 self._keep_near()
         row = np.broadcast_to(self._above, (self._width, len(self._words)))
         if prefix:
@@ -193,18 +193,18 @@ class _Band:
         near = cost <= self._typos
         return TypoMatches(self._words[near], cost[near])
 
-    def _next(self, place: int) -> Array:
-        last, letter = ord(self._word[place - 2]), ord(self._word[place - 1])
+    def _next(self, position: int) -> Array:
+        last, letter = ord(self._word[position - 2]), ord(self._word[position - 1])
         before, here = self._letters[: self._width], self._letters[1 : self._width + 1]
         row: Array = self._above + (here != letter).view(np.int8)
         np.minimum(row[:-1], self._above[1:] + ONE_TYPO, out=row[:-1])
         swapped = (here == last) & (before == letter)
         if swapped.any():
             row = np.where(swapped, np.minimum(row, self._above2 + ONE_TYPO), row)
-        if place == self._typos:
-            row[0] = place
-        for one, other in pairwise(row):
-            np.minimum(other, one + ONE_TYPO, out=other)
+        if position == self._typos:
+            row[0] = position
+        for cell, other in pairwise(row):
+            np.minimum(other, cell + ONE_TYPO, out=other)
         return row
 
     def _keep_near(self) -> None:
@@ -274,14 +274,14 @@ def _distances(word: str, other: str) -> list[int]:
     """Return the edit distances of a word to all prefixes of the other."""
     above2: list[int] = []
     above = list(range(len(other) + 1))
-    for place, letter in enumerate(word, 1):
-        row = [place]
+    for position, letter in enumerate(word, 1):
+        row = [position]
         for column, letter2 in enumerate(other, 1):
             cost = min(
                 above[column - 1] + (letter != letter2), above[column] + 1, row[column - 1] + 1
             )
-            swapped = place > 1 and column > 1
-            if swapped and letter == other[column - 2] and letter2 == word[place - 2]:
+            swapped = position > 1 and column > 1
+            if swapped and letter == other[column - 2] and letter2 == word[position - 2]:
                 cost = min(cost, above2[column - 2] + 1)
             row.append(cost)
         above2, above = above, row

@@ -64,8 +64,8 @@ class FormTable:
             forms.append(form)
             groups.append(group)
         ascending = sorted(set(forms))
-        place = {form: number for number, form in enumerate(ascending)}
-        numbers = np.fromiter(map(place.__getitem__, forms), np.int32, len(forms))
+        number_of = {form: number for number, form in enumerate(ascending)}
+        numbers = np.fromiter(map(number_of.__getitem__, forms), np.int32, len(forms))
         return cls(TermDictionary.of(ascending), numbers, np.array(groups, np.int32))
 
     @classmethod
@@ -91,10 +91,10 @@ class FormTable:
 
     def forms(self, word: str) -> list[str]:
         """Return all forms in the groups of a word, including the word itself."""
-        place = self._names.find(word)
-        if place < 0:
+        number = self._names.find(word)
+        if number < 0:
             return []
-        forms = self._by_group.of(self._by_form.of(np.array([place])))
+        forms = self._by_group.of(self._by_form.of(np.array([number])))
         return self._names.take(np.unique(forms))
 
 
