@@ -219,16 +219,18 @@ def _read_urls(
 def _read_spelling(config: Mapping[str, Any]) -> UrlNormalizer:
     """Collect the aliases of the top level and all actions: a found URL has no action yet."""
     places = [config, *config["actions"]]
-    hosts = {old.lower(): new for place in places for old, new in _items(place, "hostnameAliases")}
+    hosts = {
+        old.lower(): new for section in places for old, new in _items(section, "hostnameAliases")
+    }
     paths: dict[str, dict[str, str]] = {}
-    for place in places:
-        for host, changes in _items(place, "pathAliases"):
+    for section in places:
+        for host, changes in _items(section, "pathAliases"):
             paths.setdefault(host.lower(), {}).update(changes)
     return UrlNormalizer(tuple(config.get("ignoreQueryParams", ())), hosts, paths)
 
 
-def _items(place: Mapping[str, Any], member: str) -> Iterable[tuple[str, Any]]:
-    return place.get(member, {}).items()  # type: ignore[no-any-return] # checked by its shape
+def _items(section: Mapping[str, Any], member: str) -> Iterable[tuple[str, Any]]:
+    return section.get(member, {}).items()  # type: ignore[no-any-return] # checked by its shape
 
 
 def _read_sources(given: Sequence[Any]) -> tuple[ExternalTable, ...]:

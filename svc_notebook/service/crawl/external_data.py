@@ -92,8 +92,8 @@ def _read_csv(text: str, source: ExternalTable) -> Iterable[Row]:
 
 def _name_url(names: Sequence[str]) -> list[str]:
     """Rename a column such as `URL` to `url`, unless there is a column `url`."""
-    found = next((name for name in names if name.strip().lower() == "url"), None)
-    return [*names] if "url" in names else ["url" if name == found else name for name in names]
+    url_column = next((name for name in names if name.strip().lower() == "url"), None)
+    return [*names] if "url" in names else ["url" if name == url_column else name for name in names]
 
 
 def _read_json(text: str, source: ExternalTable) -> Iterable[Row]:

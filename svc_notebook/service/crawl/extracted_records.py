@@ -30,8 +30,8 @@ def name_records(
     for yielded in yields:
         records = []
         for record in yielded.records:
-            place = counts[yielded.index] = counts.get(yielded.index, -1) + 1
-            records.append(_name(record, actions[yielded.action], url, place))
+            number = counts[yielded.index] = counts.get(yielded.index, -1) + 1
+            records.append(_name(record, actions[yielded.action], url, number))
         named.append(replace(yielded, records=records))
     return tuple(named)
 
@@ -51,39 +51,42 @@ def find_duplicates(yields: Sequence[ActionResult]) -> str:
                 kept[yielded.index, record["objectID"]] = record
     if not lost:
         return ""
-    named = ", ".join(f"`{one}`" for one in list(lost)[:MAX_NAMED_IDS])
+    named = ", ".join(f"`{object_id}`" for object_id in list(lost)[:MAX_NAMED_IDS])
     more = f" and {len(lost) - MAX_NAMED_IDS} more" if len(lost) > MAX_NAMED_IDS else ""
+    records = sum(len(result.records) for result in yields)
     return (
-        f"{sum(lost.values())} of {sum(len(one.records) for one in yields)} records were replaced"
+        f"{sum(lost.values())} of {records} records were replaced"
         f" by a later one of the page with the same objectID: {named}{more}"
     )
 
 
-def _name(record: dict[str, Any], action: Action, url: str, place: int) -> dict[str, Any]:
+def _name(record: dict[str, Any], action: Action, url: str, number: int) -> dict[str, Any]:
     object_id = record.get("objectID")
     if object_id in (None, ""):
         if not action.makes_ids:
             raise FetchFailure(
                 "missing_object_id",
-                f"record {place} has no objectID, and `autoGenerateObjectIDs` is off",
+                f"record {number} has no objectID, and `autoGenerateObjectIDs` is off",
             )
-        object_id = f"{place}-{url}"
+        object_id = f"{number}-{url}"
     elif isinstance(object_id, bool) or not isinstance(object_id, (str, int)):
         raise FetchFailure(
-            "invalid_object_id", f"the objectID of record {place} is neither text nor a number"
+            "invalid_object_id", f"the objectID of record {number} is neither text nor a number"
         )
     named = {**record, "objectID": str(object_id)}
-    _check_size(named, place)
+    _check_size(named, number)
     return named
 
 
-def _check_size(record: dict[str, Any], place: int) -> None:
+def _check_size(record: dict[str, Any], number: int) -> None:
     try:
         size = len(msgspec.json.encode(record))
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise FetchFailure("invalid_record", f"record {place} is not valid JSON: {error}") from None
+        raise FetchFailure(
+            "invalid_record", f"record {number} is not valid JSON: {error}"
+        ) from None
     if size > MAX_RECORD_BYTES:
         raise FetchFailure(
             "record_too_big",
-            f"record {place} has {size:,} bytes; the limit is {MAX_RECORD_BYTES:,}",
+            f"record {number} has {size:,} bytes; the limit is {MAX_RECORD_BYTES:,}",
         )

@@ -188,13 +188,13 @@ class _CrawlLoop:
         """Write the outcomes and the URLs they found to the ledger in one transaction."""
         if not self._ended:
             return
-        found = [
+        new_urls = [
             url
             for outcome, waiting in self._ended
             if self._follow or outcome.reason in _REPLACED
             for url in urls_found_by(outcome, waiting)
         ]
-        self._ledger.settle([outcome for outcome, _ in self._ended], found, limit=self._limit)
+        self._ledger.settle([outcome for outcome, _ in self._ended], new_urls, limit=self._limit)
         self._ended, self._settled_at = [], monotonic()
 
     async def _visit(self, waiting: PendingUrl) -> VisitOutcome:

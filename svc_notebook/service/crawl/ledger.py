@@ -37,14 +37,14 @@ class UrlLedger(Protocol):
         """Return the first `n` unsettled URLs, by depth, then in insertion order."""
         ...
 
-    def add(self, found: Iterable[PendingUrl], *, limit: int | None = None) -> None:
+    def add(self, new_urls: Iterable[PendingUrl], *, limit: int | None = None) -> None:
         """Queue unknown URLs while fewer than `limit` pages are known."""
         ...
 
     def settle(
         self,
         outcomes: Sequence[VisitOutcome],
-        found: Iterable[PendingUrl],
+        new_urls: Iterable[PendingUrl],
         *,
         limit: int | None = None,
     ) -> None:

@@ -55,8 +55,8 @@ class Scope:
     def _find_actions(self, url: str) -> tuple[tuple[int, Action], ...]:
         """Return the actions whose paths match a URL, with their indexes."""
         return tuple(
-            (place, action)
-            for place, action in enumerate(self._configuration.actions)
+            (number, action)
+            for number, action in enumerate(self._configuration.actions)
             if (
                 urlsplit(url).netloc in self._hosts
                 if action.paths is None

@@ -182,7 +182,7 @@ class PageProcessor:
         if response.status != 200:
             raise refuse_status(response.status)
         sitemap = await self._in_thread(read_sitemap, response.body)
-        found = await self._in_thread(
+        urls = await self._in_thread(
             self._link_policy.within_crawl,
             sitemap.pages,
             response.url,
@@ -194,7 +194,7 @@ class PageProcessor:
         return _outcome(
             pending,
             "sitemap",
-            found=found,
+            found=urls,
             sitemaps=tuple(url for url in inner if url),
             logs=tuple(sitemap.log),
         )
@@ -210,18 +210,18 @@ class PageProcessor:
             return _outcome(pending, "forbidden_by_robotstxt")
         rows = rows_of(self._tables, pending.url)
         self._on_stage("fetching the page")
-        known = self._revalidation.usable(pending.url, remembered, rows)
-        response = await self._fetcher.fetch(pending.url, headers=conditional_headers(known))
+        usable = self._revalidation.usable(pending.url, remembered, rows)
+        response = await self._fetcher.fetch(pending.url, headers=conditional_headers(usable))
         if response.target and response.cookies:
             response = await self._pass_cookie_check(pending.url, response)
-        if response.status == 304 and known:
+        if response.status == 304 and usable:
             return _outcome(
                 pending,
                 "not_modified",
-                found=known.found,
+                found=usable.found,
                 sitemaps=await self._named_sitemaps(pending),
-                yielded=known.yielded,
-                remember=known,
+                yielded=usable.yielded,
+                remember=usable,
             )
         if response.target:
             return self._skip_for(pending, "http_redirect", response.target)
@@ -253,12 +253,12 @@ class PageProcessor:
 
     def _skip_for(self, pending: PendingUrl, reason: str, target: str) -> VisitOutcome:
         """Skip a URL in favour of another, which is visited if it is within the crawl."""
-        found = self._link_policy.within_crawl([target], pending.url, seed=pending.seed)
-        if found and pending.hops >= MAX_REDIRECTS:
+        targets = self._link_policy.within_crawl([target], pending.url, seed=pending.seed)
+        if targets and pending.hops >= MAX_REDIRECTS:
             raise too_many_redirects()
-        outside = "" if found or target == pending.url else ", which is not within the crawl"
+        outside = "" if targets or target == pending.url else ", which is not within the crawl"
         readable = f"{REASONS[reason][2]}: {target}{outside}"
-        return _outcome(pending, reason, readable=readable, found=found)
+        return _outcome(pending, reason, readable=readable, found=targets)
 
     async def _is_allowed(self, url: str) -> bool:
         if self._configuration.ignores_robots:
@@ -316,12 +316,12 @@ class PageProcessor:
     async def _extract(self, page: _ParsedPage) -> VisitOutcome:
         """Extract the records and links of a page."""
         self._on_stage("gathering links")
-        found = await self._in_thread(self._link_policy.links_of, page.document, self._extractors)
+        links = await self._in_thread(self._link_policy.links_of, page.document, self._extractors)
         sitemaps = await self._named_sitemaps(page.pending)
         document, pending = page.document, page.pending
         read = ReadPage(len(page.response.body), document.text_characters, page.is_rendered)
         common: dict[str, Any] = {
-            "found": found,
+            "found": links,
             "sitemaps": sitemaps,
             "external": page.external,
             "logs": page.logs,
@@ -332,8 +332,8 @@ class PageProcessor:
         if not page.actions:
             return _outcome(pending, "no_action_matched", **common)
         actions = [
-            (place, action)
-            for place, action in page.actions
+            (number, action)
+            for number, action in page.actions
             if not action.selectors
             or await self._in_thread(self._extractors.matches, document, action.selectors)
         ]
@@ -345,15 +345,15 @@ class PageProcessor:
         self, page: _ParsedPage, yielded: tuple[ActionResult, ...], common: dict[str, Any]
     ) -> VisitOutcome:
         """Return the outcome of a page after its extractors ran; one error discards all records."""
-        common["logs"] = (*page.logs, *(line for one in yielded for line in one.logs))
-        if wrong := next((one for one in yielded if one.error), None):
+        common["logs"] = (*page.logs, *(line for result in yielded for line in result.logs))
+        if wrong := next((result for result in yielded if result.error), None):
             failure = FetchFailure("extractor_error", f"actions[{wrong.action}]: {wrong.error}")
             return _failed(page.pending, "extraction", failure, yielded=yielded, **common)
         try:
             named = name_records(yielded, self._configuration.actions, page.pending.url)
         except FetchFailure as failure:
             return _failed(page.pending, "indexing", failure, yielded=yielded, **common)
-        reason = "success" if any(one.records for one in named) else "no_records"
+        reason = "success" if any(result.records for result in named) else "no_records"
         if lost := find_duplicates(named):
             common |= {"readable": lost, "logs": (*common["logs"], lost)}
             reason = "duplicate_object_id"
@@ -365,14 +365,14 @@ class PageProcessor:
     ) -> list[ActionResult]:
         """Run extractors in turn until one exceeds its time, which fails the page."""
         yielded = []
-        for place, action in actions:
-            self._on_stage(f"running actions[{place}].recordExtractor")
+        for number, action in actions:
+            self._on_stage(f"running actions[{number}].recordExtractor")
             result = await self._in_thread(
                 self._extractors.extract, page.document, action.extractor, sources=page.external
             )
             records = result.records if result.error is None else []
             yielded.append(
-                ActionResult(place, action.index, records, tuple(result.logs), result.error)
+                ActionResult(number, action.index, records, tuple(result.logs), result.error)
             )
             if result.overran:
                 break
@@ -412,10 +412,10 @@ def _suspect_scripts(document: Document, fetched: _FetchedPage) -> tuple[str, ..
     """Return a line about a page that has scripts and nearly no text."""
     if not document.has_scripts or document.text_characters >= MIN_TEXT_CHARACTERS:
         return ()
-    found = f"the page has scripts and {document.text_characters} characters of text"
+    observation = f"the page has scripts and {document.text_characters} characters of text"
     if fetched.is_rendered:
-        return (f"{found} after the browser rendered it; a longer `waitTime.min` may help",)
-    return (f"{found}: if scripts build it, set `renderJavaScript`",)
+        return (f"{observation} after the browser rendered it; a longer `waitTime.min` may help",)
+    return (f"{observation}: if scripts build it, set `renderJavaScript`",)
 
 
 def _describe_missing(missing: Sequence[str]) -> str:

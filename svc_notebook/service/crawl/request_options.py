@@ -63,9 +63,9 @@ def _read_proxy(written: str) -> dict[str, Any]:
     """Parse a proxy URL, which may contain a user name and password."""
     if not written:
         return {}
-    before, at, place = written.rpartition("@")
+    before, at, address = written.rpartition("@")
     scheme, _, login = before.partition("://")
-    url = read_url(f"{scheme}://{place}" if at else written, "requestOptions.proxy")
+    url = read_url(f"{scheme}://{address}" if at else written, "requestOptions.proxy")
     name, _, password = login.partition(":")
     return {"proxy": url, "proxy_login": (unquote(name), unquote(password)) if at else None}
 

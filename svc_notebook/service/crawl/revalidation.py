@@ -37,7 +37,7 @@ class Revalidation:
         response: FetchResponse,
         rows: Mapping[str, Row],
         yielded: tuple[ActionResult, ...],
-        found: tuple[str, ...],
+        links: tuple[str, ...],
     ) -> Remembered | None:
         """Return what the next crawl needs if the response has an ETag or Last-Modified header."""
         values = (response.headers.get(name, "") for name in ("etag", "last-modified"))
@@ -45,7 +45,7 @@ class Revalidation:
         etag, modified = (value if value.isascii() else "" for value in values)
         if not etag and not modified:
             return None
-        return Remembered(etag or None, modified or None, self._fingerprint(rows), found, yielded)
+        return Remembered(etag or None, modified or None, self._fingerprint(rows), links, yielded)
 
     def _fingerprint(self, rows: Mapping[str, Row]) -> str:
         """Return a hash of everything besides the page that affects its records."""
@@ -55,9 +55,9 @@ class Revalidation:
         return hashlib.sha256(text).hexdigest()
 
 
-def conditional_headers(known: Remembered | None) -> dict[str, str]:
+def conditional_headers(remembered: Remembered | None) -> dict[str, str]:
     """Return the headers of a conditional request."""
-    if known is None:
+    if remembered is None:
         return {}
-    headers = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
+    headers = {"If-None-Match": remembered.etag, "If-Modified-Since": remembered.modified}
     return {name: value for name, value in headers.items() if value}

@@ -39,12 +39,12 @@ class Robots:
 
     async def rules(self, url: str) -> RobotsRules:
         """Return the rules for a URL; raises `FetchFailure` if the file is unavailable."""
-        place = origin(url)
-        task = self._rules.get(place)
+        site = origin(url)
+        task = self._rules.get(site)
         if task is None:
             while len(self._rules) >= MAX_CACHED_HOSTS:
                 self._rules.pop(next(iter(self._rules)))
-            task = self._rules[place] = asyncio.create_task(self._read(place))
+            task = self._rules[site] = asyncio.create_task(self._read(site))
             task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
@@ -54,9 +54,9 @@ class Robots:
             task.cancel()
         await asyncio.gather(*self._rules.values(), return_exceptions=True)
 
-    async def _read(self, place: str) -> RobotsRules:
+    async def _read(self, site: str) -> RobotsRules:
         try:
-            response = await self._fetcher.follow(f"{place}/robots.txt", limit=MAX_ROBOTS_BYTES)
+            response = await self._fetcher.follow(f"{site}/robots.txt", limit=MAX_ROBOTS_BYTES)
         except FetchFailure as failure:
             if failure.reason in ("page_too_big", "too_many_redirects"):
                 return RobotsRules()
@@ -64,12 +64,12 @@ class Robots:
         if response.status >= 500 or response.status == 429:
             raise FetchFailure(
                 "robotstxt_unavailable",
-                f"{place}/robots.txt answers with status {response.status}: its rules are unknown"
+                f"{site}/robots.txt answers with status {response.status}: its rules are unknown"
                 " is allowed",
             )
         rules = read_rules(response) if response.status == 200 else RobotsRules()
         if rules.delay:
-            self._fetcher.throttle.delay(place.partition("://")[2], rules.delay)
+            self._fetcher.throttle.delay(site.partition("://")[2], rules.delay)
         return rules
 
 

@@ -43,10 +43,10 @@ class Schedule:
 
     def _within(self, day: date) -> list[datetime]:
         """Return the times of one day."""
-        found = {moment for part in self.parts if part.starts_on(day) for moment in part.times()}
+        moments = {moment for part in self.parts if part.starts_on(day) for moment in part.times()}
         return [
             datetime.combine(day, moment, UTC)
-            for moment in sorted(found)
+            for moment in sorted(moments)
             if not any(part.covers(day, moment) for part in self.exceptions)
         ]
 

@@ -136,11 +136,11 @@ class _ScheduleReader:
     def split(self) -> list[str]:
         tokens, at, text = [], 0, self.text.lower().strip()
         while at < len(text):
-            found = _TOKEN.match(text, at)
-            if not found:
+            match = _TOKEN.match(text, at)
+            if not match:
                 raise self.refusal(text[at:].split()[0])
-            tokens.append(next(filter(None, found.groups())))
-            at = found.end()
+            tokens.append(next(filter(None, match.groups())))
+            at = match.end()
         return [token for token in tokens if token not in _FILLERS]
 
     def read(self) -> tuple[list[SchedulePart], list[SchedulePart]]:
@@ -172,11 +172,11 @@ class _ScheduleReader:
         numbers: set[int] = set()
         field_name = ""
         while True:
-            found = self.item()
-            field_name = field_name or found[0]
-            if found[0] != field_name:
+            item = self.item()
+            field_name = field_name or item[0]
+            if item[0] != field_name:
                 raise self.refusal(self.tokens[self.at - 1])
-            numbers |= found[1]
+            numbers |= item[1]
             if not self.skip("and", ","):
                 break
         if field_name == "number":
@@ -209,13 +209,13 @@ class _ScheduleReader:
 
     def after(self, part: SchedulePart) -> None:
         numbers = {self.number(self.take())}
-        known = UNITS[self.unit_word()]
-        part.fields.setdefault(known[0], set()).update(n for n in known[1] if n > min(numbers))
+        unit = UNITS[self.unit_word()]
+        part.fields.setdefault(unit[0], set()).update(n for n in unit[1] if n > min(numbers))
 
     def before(self, part: SchedulePart) -> None:
         numbers = {self.number(self.take())}
-        known = UNITS[self.unit_word()]
-        part.fields.setdefault(known[0], set()).update(n for n in known[1] if n < min(numbers))
+        unit = UNITS[self.unit_word()]
+        part.fields.setdefault(unit[0], set()).update(n for n in unit[1] if n < min(numbers))
 
     def bounded(self, numbers: range) -> int:
         number = self.number(self.take())
@@ -253,11 +253,11 @@ class _ScheduleReader:
         return self.within(numbers, self.unit_word())
 
     def within(self, numbers: set[int], word: str) -> str:
-        name, known = UNITS[word]
+        name, valid = UNITS[word]
         for number in numbers:
-            if number not in known and number != 0:
+            if number not in valid and number != 0:
                 raise BadInput(
-                    f"`{self.name}`: {word} {number} does not exist; use {known[0]} to {known[-1]}"
+                    f"`{self.name}`: {word} {number} does not exist; use {valid[0]} to {valid[-1]}"
                 )
         return name
 
@@ -280,17 +280,17 @@ class _ScheduleReader:
         return items
 
     def clock(self, token: str) -> time:
-        found = re.fullmatch(r"(\d{1,2})(?::(\d\d))?(?::(\d\d))?\s*([ap]m)?", token)
-        if not found or not (found[2] or found[4]):
+        match = re.fullmatch(r"(\d{1,2})(?::(\d\d))?(?::(\d\d))?\s*([ap]m)?", token)
+        if not match or not (match[2] or match[4]):
             raise BadInput(f"`{self.name}`: `{token}` is not a time; write it as 3:00 pm or 15:00")
-        hour, half = int(found[1]), found[4]
+        hour, half = int(match[1]), match[4]
         if half and not 1 <= hour <= 12:
             raise BadInput(
                 f"`{self.name}`: `{token}` is not a time; the hours of {half} are 1 to 12"
             )
         hour = hour % 12 + (12 if half == "pm" else 0) if half else hour
         try:
-            return time(hour, int(found[2] or 0), int(found[3] or 0))
+            return time(hour, int(match[2] or 0), int(match[3] or 0))
         except ValueError:
             raise BadInput(f"`{self.name}`: `{token}` is not a time of day") from None
 
@@ -312,15 +312,15 @@ class _ScheduleReader:
         return self.tokens[at] if at < len(self.tokens) else ""
 
     def skip(self, *words: str) -> bool:
-        found = self.peek() in words
-        self.at += found
-        return found
+        matches = self.peek() in words
+        self.at += matches
+        return matches
 
     def refusal(self, word: str) -> BadInput:
-        known = [*_CLAUSES, *UNITS, *WEEKDAYS, *MONTHS, *NUMBERS, *GROUPS, "also", "except"]
+        allowed = [*_CLAUSES, *UNITS, *WEEKDAYS, *MONTHS, *NUMBERS, *GROUPS, "also", "except"]
         return BadInput(
             f"`{self.name}`: `{word}` is not understood in `{self.text}`"
-            f"{did_you_mean(word, known) or '; write `every 1 day at 3:00 am` or `on Monday`'}"
+            f"{did_you_mean(word, allowed) or '; write `every 1 day at 3:00 am` or `on Monday`'}"
         )
 
 

@@ -50,20 +50,20 @@ def _decompress(body: bytes) -> bytes:
 
 def _read_lines(body: bytes) -> list[str]:
     lines = (line.strip() for line in body.decode("utf-8-sig", "replace").splitlines())
-    found = [line for line in lines if line.startswith(("http://", "https://"))]
-    if not found and body.strip():
+    urls = [line for line in lines if line.startswith(("http://", "https://"))]
+    if not urls and body.strip():
         raise FetchFailure("invalid_sitemap", "the sitemap is neither XML nor a list of URLs")
-    return found
+    return urls
 
 
 def _cap(sitemap: Sitemap) -> Sitemap:
     for name in ("pages", "sitemaps"):
-        found = getattr(sitemap, name)
-        if len(found) > MAX_SITEMAP_URLS:
+        entries = getattr(sitemap, name)
+        if len(entries) > MAX_SITEMAP_URLS:
             sitemap.log.append(
-                f"{len(found) - MAX_SITEMAP_URLS} {name} beyond the {MAX_SITEMAP_URLS}th omitted"
+                f"{len(entries) - MAX_SITEMAP_URLS} {name} beyond the {MAX_SITEMAP_URLS}th omitted"
             )
-            del found[MAX_SITEMAP_URLS:]
+            del entries[MAX_SITEMAP_URLS:]
     return sitemap
 
 

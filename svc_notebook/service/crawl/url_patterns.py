@@ -161,8 +161,8 @@ class _Translation:
             self.count_wildcard(True)
         self.star = len(self.parts)
 
-    def count_wildcard(self, one: bool) -> None:
-        self.wildcards += one
+    def count_wildcard(self, is_single: bool) -> None:
+        self.wildcards += is_single
         if self.wildcards > MAX_SEGMENT_WILDCARDS:
             raise ValueError("too many wildcards and groups between two slashes")
 
@@ -225,15 +225,15 @@ class _Translation:
         self.parts.append(f"{look[0] if look else '(?:'}{self.group()})")
 
     def brackets(self, stops: str) -> None:
-        found = re.compile(r"\[(\^?)(\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]").match(self.text, self.at)
-        if not found:
+        match = re.compile(r"\[(\^?)(\]?(?:\[:\w+:\]|\\.|[^\]\\])*)\]").match(self.text, self.at)
+        if not match:
             self.literal("[")
             return
-        inner = re.sub(r"\[:(\w+):\]", lambda m: _CLASSES.get(m[1], m[0]), found[2])
+        inner = re.sub(r"\[:(\w+):\]", lambda m: _CLASSES.get(m[1], m[0]), match[2])
         inner = re.sub(r"^\]", r"\\]", inner).replace("[", "\\[").replace("\\\\[", "\\[")
-        self.at = found.end()
+        self.at = match.end()
         ended = "/?" if self.at == len(self.text) else ""
-        self.parts.append(f"[^{inner}/]{ended}" if found[1] else f"[{inner}]{ended}")
+        self.parts.append(f"[^{inner}/]{ended}" if match[1] else f"[{inner}]{ended}")
 
     def braces(self, stops: str) -> None:
         end = _closing(self.text, self.at)
@@ -288,10 +288,10 @@ _PIECES = {
 def _closing(text: str, start: int) -> int:
     """Return the index of the brace that closes the one at `start`."""
     depth = 0
-    for found in re.compile(r"\\.|[{}]").finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(found[0], 0)
+    for match in re.compile(r"\\.|[{}]").finditer(text, start):
+        depth += {"{": 1, "}": -1}.get(match[0], 0)
         if depth == 0:
-            return found.start()
+            return match.start()
     raise ValueError(_unclosed(start))
 
 
@@ -302,25 +302,25 @@ def _unclosed(start: int) -> str:
 def _has_comma(inner: str) -> bool:
     """Return whether there is a top-level comma between braces."""
     depth = 0
-    for found in re.finditer(r"\\.|[{}(),]", inner):
-        depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(found[0], 0)
-        if found[0] == "," and depth == 0:
+    for match in re.finditer(r"\\.|[{}(),]", inner):
+        depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(match[0], 0)
+        if match[0] == "," and depth == 0:
             return True
     return False
 
 
 def _spell_range(inner: str) -> list[str]:
     """Expand `1..3`, `01..12`, `a..e` or `0..10..5`; empty if it is not a range."""
-    found = _RANGE.fullmatch(inner)
-    if not found or found[1].isalpha() != found[2].isalpha():
+    match = _RANGE.fullmatch(inner)
+    if not match or match[1].isalpha() != match[2].isalpha():
         return []
-    ends = [ord(end) if end.isalpha() else int(end) for end in (found[1], found[2])]
-    step = max(int(found[3] or 1), 1)
+    ends = [ord(end) if end.isalpha() else int(end) for end in (match[1], match[2])]
+    step = max(int(match[3] or 1), 1)
     if abs(ends[1] - ends[0]) // step >= MAX_RANGE_NUMBERS:
         raise ValueError(f"{{{inner}}} spells out more than {MAX_RANGE_NUMBERS} values")
     numbers = range(min(ends), max(ends) + 1, step)
-    if found[1].isalpha():
+    if match[1].isalpha():
         return [chr(number) for number in numbers]
-    padded = any(re.match(r"-?0\d", end) for end in (found[1], found[2]))
-    width = max(len(found[1]), len(found[2])) if padded else 0
+    padded = any(re.match(r"-?0\d", end) for end in (match[1], match[2]))
+    width = max(len(match[1]), len(match[2])) if padded else 0
     return [f"{number:0{width}d}" for number in numbers]

@@ -43,7 +43,7 @@ def read_url_outcomes(
     )
     return [
         (
-            place,
+            number,
             {
                 "url": url,
                 "kind": kind,
@@ -56,7 +56,7 @@ def read_url_outcomes(
                 "referrer": referrer,
             },
         )
-        for place, url, kind, ended_as, category, why, message, depth, ended, referrer in rows
+        for number, url, kind, ended_as, category, why, message, depth, ended, referrer in rows
     ]
 
 

@@ -106,10 +106,10 @@ class Crawlers:
 
     def create(self, name: str, config: Config) -> str:
         """Create a crawler; return its id."""
-        own = self._with_app_id(config)
-        check_config(self._dependencies, own)
+        complete = self._with_app_id(config)
+        check_config(self._dependencies, complete)
         with self._dependencies.store.writing() as connection:
-            return insert_crawler(connection, check_name(name), own)
+            return insert_crawler(connection, check_name(name), complete)
 
     def delete(self, id: str) -> str:
         """Delete a crawler with its crawls and temporary indices; return the time."""
@@ -185,8 +185,8 @@ class Crawlers:
 
     def is_pending(self, id: str, task: str) -> bool:
         """Return whether a task is pending, or its writes are not published yet."""
-        found = find_task(self._dependencies.store, self.find(id), task)
-        return found.open or found.writes > self._dependencies.tasks.published
+        stored_task = find_task(self._dependencies.store, self.find(id), task)
+        return stored_task.open or stored_task.writes > self._dependencies.tasks.published
 
     def cancel(self, id: str, task: str) -> None:
         """Cancel the task that blocks a crawler, and discard the staged records of its crawl."""
@@ -246,7 +246,12 @@ class Crawlers:
     def domains(self) -> list[str]:
         """Return the domains of all start URLs, without duplicates."""
         configs = current_configs(self._dependencies.store)
-        urls = (url for one in configs for name in START_URL_MEMBERS for url in one.get(name) or ())
+        urls = (
+            url
+            for config in configs
+            for name in START_URL_MEMBERS
+            for url in config.get(name) or ()
+        )
         return sorted({host for url in urls if (host := urlsplit(url).hostname)})
 
     @contextmanager
@@ -267,15 +272,15 @@ class Crawlers:
         config: Config | None = None,
     ) -> str:
         """Change a crawler, and its configuration if given; return the task's id."""
-        own = dict(changes)
+        values = dict(changes)
         if config is not None:
             check_config(self._dependencies, config)
-            own["due"] = self._next_due(config)
+            values["due"] = self._next_due(config)
         with self._dependencies.store.writing() as connection:
             if config is not None:
                 add_version(connection, crawler.number, config)
-            if own:
-                change_crawler(connection, crawler.number, **own)
+            if values:
+                change_crawler(connection, crawler.number, **values)
             task = insert_task(connection, crawler, kind, self._dependencies.clock())
         self._scheduler.wake()
         return task
@@ -291,9 +296,9 @@ class Crawlers:
         By default, the URLs are added that the last whole crawl did not index (api-notes, section
         13).
         """
-        known = {url for name in START_URL_MEMBERS for url in config.get(name) or ()}
+        start_urls = {url for name in START_URL_MEMBERS for url in config.get(name) or ()}
         indexed = set() if save else self._indexed(crawler, urls)
-        new = [url for url in urls if save is not False and url not in known | indexed]
+        new = [url for url in urls if save is not False and url not in start_urls | indexed]
         if not new:
             return None
         extra = [*(config.get("extraUrls") or ()), *new]

@@ -80,16 +80,16 @@ class CrawlLedger:
             PendingUrl(url, depth, kind, bool(seed), hops) for url, depth, kind, seed, hops in rows
         ]
 
-    def add(self, found: Iterable[PendingUrl], *, limit: int | None = None) -> None:
+    def add(self, new_urls: Iterable[PendingUrl], *, limit: int | None = None) -> None:
         """Queue the unknown URLs, while fewer than `limit` pages are known."""
         with self._store.writing() as connection:
             if is_running(connection, self._crawl.id):
-                add_urls(connection, self._crawl.id, found, limit)
+                add_urls(connection, self._crawl.id, new_urls, limit)
 
     def settle(
         self,
         outcomes: Sequence[VisitOutcome],
-        found: Iterable[PendingUrl],
+        new_urls: Iterable[PendingUrl],
         *,
         limit: int | None = None,
     ) -> None:
@@ -100,8 +100,10 @@ class CrawlLedger:
         with self._tasks.transaction() as transaction:
             if not is_running(transaction.connection, self._crawl.id):
                 return
-            known = read_rows(transaction.connection, self._crawl.id, [one.url for one in outcomes])
-            fresh = [one for one in outcomes if known.get(one.url, _UNKNOWN_URL)[0] is None]
+            rows = read_rows(
+                transaction.connection, self._crawl.id, [visit.url for visit in outcomes]
+            )
+            fresh = [visit for visit in outcomes if rows.get(visit.url, _UNKNOWN_URL)[0] is None]
             ended = [
                 (outcome, self._kept_records(transaction.connection, outcome.url))
                 if outcome.reason == KEEPING_REASON
@@ -110,11 +112,11 @@ class CrawlLedger:
             ]
             settle_urls(transaction.connection, self._crawl.id, ended)
             writes = [
-                {temporary_index_name(i, self._crawler): s for i, s in own.items()}
-                for _, own in ended
+                {temporary_index_name(i, self._crawler): s for i, s in page_writes.items()}
+                for _, page_writes in ended
             ]
             queue_writes(transaction, self._crawl.task, writes)
-            add_urls(transaction.connection, self._crawl.id, found, limit)
+            add_urls(transaction.connection, self._crawl.id, new_urls, limit)
 
     def _kept_records(self, connection: sqlite3.Connection, url: str) -> Writes:
         """Return writes of the live records that a URL gave in the last whole crawl."""
@@ -164,13 +166,13 @@ class TaskLedger:
         urls = read_urls(self._store, self._task)
         return [PendingUrl(url, seed=True, hops=urls.hops.get(url, 0)) for url in urls.left[:n]]
 
-    def add(self, found: Iterable[PendingUrl], *, limit: int | None = None) -> None:
+    def add(self, new_urls: Iterable[PendingUrl], *, limit: int | None = None) -> None:
         """Do nothing: a task visits only its given URLs and their redirect targets."""
 
     def settle(
         self,
         outcomes: Sequence[VisitOutcome],
-        found: Iterable[PendingUrl],
+        new_urls: Iterable[PendingUrl],
         *,
         limit: int | None = None,
     ) -> None:
@@ -184,7 +186,9 @@ class TaskLedger:
             for outcome in outcomes:
                 if outcome.url in urls.left:
                     self._settle(transaction, crawl, outcome, live=live)
-            urls = urls.after([one.url for one in outcomes], {one.url: one.hops for one in found})
+            urls = urls.after(
+                [entry.url for entry in outcomes], {entry.url: entry.hops for entry in new_urls}
+            )
             if urls.left:
                 store_urls(connection, self._task, urls)
             else:
@@ -206,16 +210,18 @@ class TaskLedger:
         self, transaction: TaskTransaction, crawl: int, outcome: VisitOutcome, *, live: bool
     ) -> None:
         connection = transaction.connection
-        known = read_rows(connection, crawl, [outcome.url])
+        rows = read_rows(connection, crawl, [outcome.url])
         outcome, writes = check_records(outcome)
         settle_urls(connection, crawl, [(outcome, writes)])
-        before = known.get(outcome.url, _UNKNOWN_URL)[1] if outcome.status == "DONE" else {}
+        before = rows.get(outcome.url, _UNKNOWN_URL)[1] if outcome.status == "DONE" else {}
         for index, ids in before.items():
             now = {step.id for step in writes.get(index, ())}
-            gone = [one for one in ids if one not in now]
+            gone = [object_id for object_id in ids if object_id not in now]
             kept = ids_of_other_urls(connection, crawl, outcome.url, index, gone)
             writes.setdefault(index, []).extend(
-                BatchOperation("deleteObject", one) for one in gone if one not in kept
+                BatchOperation("deleteObject", object_id)
+                for object_id in gone
+                if object_id not in kept
             )
         named = {
             i if live else temporary_index_name(i, self._crawler): steps
@@ -247,8 +253,8 @@ def check_records(outcome: VisitOutcome) -> tuple[VisitOutcome, Writes]:
 def queue_writes(transaction: TaskTransaction, task: str, writes: Sequence[Writes]) -> None:
     """Queue the writes of some pages, one task per index, which the crawler's task waits for."""
     by_index: Writes = {}
-    for own in writes:
-        for index, steps in own.items():
+    for writes_of_page in writes:
+        for index, steps in writes_of_page.items():
             by_index.setdefault(index, []).extend(steps)
     for index, steps in by_index.items():
         if steps:
@@ -259,25 +265,37 @@ def queue_writes(transaction: TaskTransaction, task: str, writes: Sequence[Write
 
 
 def add_urls(
-    connection: sqlite3.Connection, crawl: int, found: Iterable[PendingUrl], limit: int | None
+    connection: sqlite3.Connection, crawl: int, new_urls: Iterable[PendingUrl], limit: int | None
 ) -> None:
     """Add unknown URLs; sitemaps do not count against the limit."""
-    fresh = {one.url: one for one in found}
-    pages = [one for one in fresh.values() if one.kind == "page"]
-    sitemaps = [one for one in fresh.values() if one.kind != "page"]
+    fresh = {pending.url: pending for pending in new_urls}
+    pages = [pending for pending in fresh.values() if pending.kind == "page"]
+    sitemaps = [pending for pending in fresh.values() if pending.kind != "page"]
     _insert(connection, crawl, sitemaps, -1)
     if pages:
-        [known] = connection.execute("SELECT pages FROM crawls WHERE id = ?", [crawl]).fetchone()
-        max_rows = -1 if limit is None else max(0, limit - known)
+        [page_count] = connection.execute(
+            "SELECT pages FROM crawls WHERE id = ?", [crawl]
+        ).fetchone()
+        max_rows = -1 if limit is None else max(0, limit - page_count)
         added = _insert(connection, crawl, pages, max_rows)
         connection.execute("UPDATE crawls SET pages = pages + ? WHERE id = ?", (added, crawl))
 
 
 def _insert(
-    connection: sqlite3.Connection, crawl: int, found: Sequence[PendingUrl], max_rows: int
+    connection: sqlite3.Connection, crawl: int, new_urls: Sequence[PendingUrl], max_rows: int
 ) -> int:
     """Insert at most `max_rows` unknown URLs; return their number."""
-    rows = [(one.url, one.depth, one.kind, int(one.seed), one.hops, one.referrer) for one in found]
+    rows = [
+        (
+            pending.url,
+            pending.depth,
+            pending.kind,
+            int(pending.seed),
+            pending.hops,
+            pending.referrer,
+        )
+        for pending in new_urls
+    ]
     return connection.execute(
         "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, hops, referrer) "
         "SELECT ?, json_extract(new.value, '$[0]'), json_extract(new.value, '$[1]'), "
@@ -309,17 +327,17 @@ def settle_urls(
         [
             (
                 crawl,
-                one.url,
-                one.depth,
-                one.status,
-                one.category,
-                one.reason,
-                one.readable[:MAX_MESSAGE_CHARS],
+                outcome.url,
+                outcome.depth,
+                outcome.status,
+                outcome.category,
+                outcome.reason,
+                outcome.readable[:MAX_MESSAGE_CHARS],
                 now,
                 _object_ids(writes),
-                msgspec.msgpack.encode(one.remember) if one.remember else None,
+                msgspec.msgpack.encode(outcome.remember) if outcome.remember else None,
             )
-            for one, writes in ended
+            for outcome, writes in ended
         ],
     )
 

@@ -132,9 +132,9 @@ def find_config_error(dependencies: CrawlerDependencies, config: Config) -> str:
         read_config(config)
     except BadInput as error:
         return str(error)
-    own = dependencies.keyring.facts["appId"]
-    if config.get("appId") != own:
-        return f"`appId`: this service is {own}, not {config.get('appId')}"
+    app_id = dependencies.keyring.facts["appId"]
+    if config.get("appId") != app_id:
+        return f"`appId`: this service is {app_id}, not {config.get('appId')}"
     return _key_error(dependencies, config) or _indices_error(dependencies, config)
 
 

@@ -224,9 +224,9 @@ def count_outcomes(dependencies: CrawlerDependencies, crawl: Crawl) -> CrawlCoun
 def find_warning(dependencies: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
     """Return the warning of a published crawl: an empty index, or many failures."""
     empty = [
-        one
-        for one in indices_of(crawl.config)
-        if not _count(dependencies, temporary_index_name(one, crawler))
+        index
+        for index in indices_of(crawl.config)
+        if not _count(dependencies, temporary_index_name(index, crawler))
     ]
     counts = count_outcomes(dependencies, crawl)
     problems = [f"the last crawl published no record in {', '.join(empty)}"] if empty else []

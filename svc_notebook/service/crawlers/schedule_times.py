@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 
 def next_due(config: Config, now: float) -> float | None:
     """Return the next time of the schedules of the crawler and its actions, in Unix seconds."""
-    if not config.get("schedule") and not any(one.get("schedule") for one in config["actions"]):
+    if not config.get("schedule") and not any(
+        action_or_schedule.get("schedule") for action_or_schedule in config["actions"]
+    ):
         return None
-    own = read_config(config)
-    times = (_after(one, now) for one in (own.schedule, *(a.schedule for a in own.actions)))
+    parsed = read_config(config)
+    times = (
+        _after(action_or_schedule, now)
+        for action_or_schedule in (parsed.schedule, *(a.schedule for a in parsed.actions))
+    )
     return min((time for time in times if time is not None), default=None)
 
 
@@ -28,13 +33,13 @@ def part_due(config: Config, due: float) -> Config | None:
     Actions that share an index are crawled together, because a crawl replaces whole indices.
     """
     try:
-        own = read_config(config)
+        parsed = read_config(config)
     except BadInput:
         return None
-    if _is_due(own.schedule, due):
+    if _is_due(parsed.schedule, due):
         return None
-    indices = {action.index for action in own.actions if _is_due(action.schedule, due)}
-    pairs = zip(config["actions"], own.actions, strict=True)
+    indices = {action.index for action in parsed.actions if _is_due(action.schedule, due)}
+    pairs = zip(config["actions"], parsed.actions, strict=True)
     actions = [raw for raw, action in pairs if action.index in indices]
     return {**config, "actions": actions} if actions else None
 

@@ -112,7 +112,7 @@ class CrawlScheduler:
     def _update_jobs(self) -> float:
         now = self._dependencies.clock()
         crawlers = read_crawlers(self._dependencies.store)
-        late = [one for one in crawlers if self._is_due(one, now)]
+        late = [candidate for candidate in crawlers if self._is_due(candidate, now)]
         if (late or any(self._current_jobs(crawlers))) and not self._can_crawl():
             return MAX_CHECK_INTERVAL_SECONDS
         for crawler in late:
@@ -132,7 +132,11 @@ class CrawlScheduler:
             return 0.1
         self._dependencies.engines.stop_idle()
         self._release(now)
-        waits = [one.due - now for one in crawlers if one.due and one.running and not one.blocked]
+        waits = [
+            candidate.due - now
+            for candidate in crawlers
+            if candidate.due and candidate.running and not candidate.blocked
+        ]
         return max(0.05, min([MAX_CHECK_INTERVAL_SECONDS, *(wait for wait in waits if wait > 0)]))
 
     def _release(self, now: float) -> None:

@@ -17,7 +17,7 @@ def hide_secrets(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: HIDDEN.get(name, hide_secrets)(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [hide_secrets(one) for one in value]
+        return [hide_secrets(item) for item in value]
     return value
 
 

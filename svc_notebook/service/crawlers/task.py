@@ -30,11 +30,11 @@ class Urls(msgspec.Struct, frozen=True):
     known: Sequence[str] = ()
     hops: Mapping[str, int] = {}
 
-    def after(self, visited: Collection[str], found: Mapping[str, int]) -> Urls:
+    def after(self, visited: Collection[str], hops_of: Mapping[str, int]) -> Urls:
         """Return the URLs after some visits, which may have found redirect targets."""
-        new = [url for url in dict.fromkeys(found) if url not in self.known]
+        new = [url for url in dict.fromkeys(hops_of) if url not in self.known]
         left = [url for url in (*self.left, *new) if url not in visited]
-        return Urls(left, [*self.known, *new], {**self.hops, **found})
+        return Urls(left, [*self.known, *new], {**self.hops, **hops_of})
 
 
 @dataclass(frozen=True)

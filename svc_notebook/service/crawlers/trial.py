@@ -61,21 +61,27 @@ def _make_result(began: str, outcome: VisitOutcome, plain: VisitOutcome | None) 
         "startDate": began,
         "endDate": stamp_now(),
         "logs": [[line] for line in (*_lines(outcome), *_compare(outcome, plain))],
-        "records": [_records(one) for one in outcome.yielded],
+        "records": [_records(action_result) for action_result in outcome.yielded],
         "links": list(outcome.found),
         "externalData": _plain(outcome.external),
         "error": None,
     }
     if outcome.status != "DONE" or outcome.reason == "duplicate_object_id":
         result["error"] = {"code": outcome.reason, "message": outcome.readable}
-    elif faults := [one.error for one in outcome.yielded if one.error]:
+    elif faults := [
+        action_result.error for action_result in outcome.yielded if action_result.error
+    ]:
         result["error"] = {"code": "extractor_error", "message": "; ".join(faults)}
     return result
 
 
 def _records(yielded: ActionResult) -> dict[str, Any]:
-    own = {"index": yielded.action, "type": "custom", "records": yielded.records}
-    return {"indexName": yielded.index, "records": yielded.records, "recordsPerExtractor": [own]}
+    extracted = {"index": yielded.action, "type": "custom", "records": yielded.records}
+    return {
+        "indexName": yielded.index,
+        "records": yielded.records,
+        "recordsPerExtractor": [extracted],
+    }
 
 
 def _lines(outcome: VisitOutcome) -> Iterable[str]:
@@ -87,14 +93,15 @@ def _compare(outcome: VisitOutcome, plain: VisitOutcome | None) -> Iterable[str]
     """Describe what the page has with and without a browser, if the browser rendered it."""
     if plain is None:
         return
-    for name, one in (("without a browser", plain), ("with a browser", outcome)):
-        if one.page is None:
-            yield f"{name}: {one.reason}: {one.readable}"
+    for name, compared in (("without a browser", plain), ("with a browser", outcome)):
+        if compared.page is None:
+            yield f"{name}: {compared.reason}: {compared.readable}"
             continue
-        records = sum(len(yielded.records) for yielded in one.yielded)
+        records = sum(len(yielded.records) for yielded in compared.yielded)
         yield (
-            f"{name}: {one.page.body_bytes:,} bytes, {one.page.text_characters:,} characters of"
-            f" text, {len(one.found):,} links to follow, {records:,} records"
+            f"{name}: {compared.page.body_bytes:,} bytes,"
+            f" {compared.page.text_characters:,} characters of text,"
+            f" {len(compared.found):,} links to follow, {records:,} records"
         )
 
 

@@ -57,14 +57,16 @@ class InFlightWrites:
         if self._started == since:
             return False
         later = [
-            one for one in list(self._recent) if one.number > since and one.records_id == records_id
+            write
+            for write in list(self._recent)
+            if write.number > since and write.records_id == records_id
         ]
-        return any(one.ids is None or not one.ids.isdisjoint(ids) for one in later)
+        return any(write.ids is None or not write.ids.isdisjoint(ids) for write in later)
 
     def wait(self) -> None:
         """Wait until the changes so far are visible to searches."""
-        wanted = self._started
+        started = self._started
         with self._became_visible:
             self.waiting += 1
-            self._became_visible.wait_for(lambda: self._visible >= wanted, MAX_WAIT_SECONDS)
+            self._became_visible.wait_for(lambda: self._visible >= started, MAX_WAIT_SECONDS)
             self.waiting -= 1

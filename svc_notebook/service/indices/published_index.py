@@ -89,17 +89,25 @@ def insert_index(
     virtual: bool = False,
 ) -> PublishedIndex:
     """Create an empty index, or a replica of the index `primary_id`."""
-    own = dict(settings or {})
+    initial_settings = dict(settings or {})
     now = stamp_now()
     row = connection.execute(
         "INSERT INTO indices (name, settings, created, updated, stamp, leader, virtual) "
         "VALUES (?, ?, ?, ?, 0, ?, ?) RETURNING id",
-        (name, msgspec.json.encode(own), now, now, primary_id, virtual),
+        (name, msgspec.json.encode(initial_settings), now, now, primary_id, virtual),
     ).fetchone()
     if not primary_id:
         records.create_table(connection, row[0])
     return PublishedIndex(
-        row[0], name, own, now, now, 0, primary_id, virtual, LazyEngine(lambda: Index(own))
+        row[0],
+        name,
+        initial_settings,
+        now,
+        now,
+        0,
+        primary_id,
+        virtual,
+        LazyEngine(lambda: Index(initial_settings)),
     )
 
 

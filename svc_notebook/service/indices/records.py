@@ -49,10 +49,10 @@ def find_retired(store: Store) -> set[str]:
     return {name for (name,) in store.read(_RETIRED)}
 
 
-def drop_retired(connection: sqlite3.Connection, known: Collection[str]) -> None:
+def drop_retired(connection: sqlite3.Connection, in_use: Collection[str]) -> None:
     """Drop those retired tables that are in `known`."""
     for (name,) in connection.execute(_RETIRED).fetchall():
-        if name in known:
+        if name in in_use:
             connection.execute(f"DROP TABLE {name}")
 
 
@@ -131,23 +131,23 @@ def read_window(store: Store, index: int, offset: int, count: int) -> list[tuple
 
 def read_chunks(store: Store, index: int) -> Iterator[list[dict[str, Any]]]:
     """Yield all records, decoded, in chunks."""
-    place = 0
-    while rows := read_page(store, index, place, CHUNK_RECORDS):
-        place = rows[-1][0]
+    last = 0
+    while rows := read_page(store, index, last, CHUNK_RECORDS):
+        last = rows[-1][0]
         yield [msgspec.json.decode(body) for _, body in rows]
 
 
 def read_changed(store: Store, index: int, stamp: int) -> Iterator[list[dict[str, Any]]]:
     """Yield the records written after a task, decoded, in chunks."""
-    place, sql = (
+    last, sql = (
         0,
         (
             f"SELECT place, body FROM records_{index} WHERE place > ? AND stamp > ? "
             "ORDER BY place LIMIT ?"
         ),
     )
-    while rows := _rows(store, sql, place, stamp, CHUNK_RECORDS):
-        place = rows[-1][0]
+    while rows := _rows(store, sql, last, stamp, CHUNK_RECORDS):
+        last = rows[-1][0]
         yield [msgspec.json.decode(body) for _, body in rows]
 
 

@@ -66,21 +66,21 @@ class NamedIndices(dict[str, PublishedIndex]):
 
     def with_changes(self, changed: Mapping[str, PublishedIndex]) -> NamedIndices:
         """Return the indices with some replaced or added."""
-        known = NamedIndices({})
-        known.update(self)
-        known.update(changed)
-        known.replicas = (
+        indices = NamedIndices({})
+        indices.update(self)
+        indices.update(changed)
+        indices.replicas = (
             *(replica for replica in self.replicas if replica.name not in changed),
             *(index for index in changed.values() if index.primary_id),
         )
-        return known
+        return indices
 
     def group(self, index: PublishedIndex) -> list[PublishedIndex]:
         """Return the indices that have the records of an index, in no order."""
         primary = self.get(index.name)
         if index.primary_id or primary is None or primary.id != index.id or primary.primary_id:
-            return [one for one in self.values() if one.records_id == index.records_id]
-        return [primary, *(one for one in self.replicas if one.primary_id == index.id)]
+            return [other for other in self.values() if other.records_id == index.records_id]
+        return [primary, *(other for other in self.replicas if other.primary_id == index.id)]
 
 
 class IndexRegistry:
@@ -126,7 +126,10 @@ class IndexRegistry:
     def _open(self, index: PublishedIndex) -> Index:
         """Open an engine on the segment store that its replica group shares, or on a new one."""
         groups = split_by_schema(self.replica_group(index))
-        group = next((some for some in groups if index.id in (one.id for one in some)), [index])
+        group = next(
+            (candidate for candidate in groups if index.id in (member.id for member in candidate)),
+            [index],
+        )
         first = group[0]
         if first.id != index.id:
             return index.build_engine(first.engine.get().segment_store)
@@ -152,11 +155,11 @@ class IndexRegistry:
         for chunk in self._while_open(read_changed(self.store, records_id, stamp)):
             segment_store.put(chunk)
         if len(segment_store) > count_bodies(self.store, records_id):
-            known = read_ids(self.store, records_id)
+            stored_ids = read_ids(self.store, records_id)
             segment_store.delete(
                 name
                 for name in Index(segment_store=segment_store).matching({})
-                if name not in known
+                if name not in stored_ids
             )
 
     def chunks(self, id: int) -> Iterable[Chunk]:
@@ -197,7 +200,7 @@ class IndexRegistry:
 
     def withdraw(self, name: str) -> None:
         """Remove an index from the view of readers."""
-        self._by_name = NamedIndices({n: one for n, one in self._by_name.items() if n != name})
+        self._by_name = NamedIndices({n: kept for n, kept in self._by_name.items() if n != name})
 
     def measure(self, index: PublishedIndex) -> tuple[int, int]:
         """Return the number and bytes of an index's records.
@@ -205,12 +208,12 @@ class IndexRegistry:
         Adding up the bytes of millions of records takes seconds. Such a sum is repeated only after
         a multiple of that time, however often the records change; their number is always exact.
         """
-        known = self._sizes.get(index.id)
-        if known and known.stamp == index.stamp:
-            return known.records, known.size
-        if known and index.engine.is_open and time.monotonic() < known.repeat_after:
+        measured = self._sizes.get(index.id)
+        if measured and measured.stamp == index.stamp:
+            return measured.records, measured.size
+        if measured and index.engine.is_open and time.monotonic() < measured.repeat_after:
             count = len(index.engine.get())
-            return count, known.size if count else 0
+            return count, measured.size if count else 0
         begun = time.monotonic()
         count, size = measure_bodies(self.store, index.records_id)
         now = time.monotonic()
@@ -221,10 +224,10 @@ class IndexRegistry:
 
     def merge_small_segments(self, names: Iterable[str], *, busy: bool) -> None:
         """Merge small segments of some indices; fewer if they are `busy`: more writes wait."""
-        found = (index for name in names if (index := self.get(name)))
-        group = {one.id: one for index in found for one in self.replica_group(index)}
+        indices = (index for name in names if (index := self.get(name)))
+        group = {member.id: member for index in indices for member in self.replica_group(index)}
         for segment_store in segment_stores_of(
-            [one for one in group.values() if one.engine.is_open]
+            [member for member in group.values() if member.engine.is_open]
         ):
             segment_store.merge_small_segments(busy=busy)
 
@@ -238,11 +241,11 @@ class IndexRegistry:
 
     def list_open_stores(self) -> list[tuple[SegmentStore, list[PublishedIndex]]]:
         """Return the open segment stores, each with the open indices that share it."""
-        found: dict[SegmentStore, list[PublishedIndex]] = {}
+        stores: dict[SegmentStore, list[PublishedIndex]] = {}
         opened = (index for index in self._by_name.values() if index.engine.is_open)
         for index in sorted(opened, key=_sort_key):
-            found.setdefault(index.engine.get().segment_store, []).append(index)
-        return list(found.items())
+            stores.setdefault(index.engine.get().segment_store, []).append(index)
+        return list(stores.items())
 
     def wants_vectors(self, index: PublishedIndex) -> bool:
         """Return whether an index is searched by vectors: by its settings, or on request."""
@@ -298,8 +301,8 @@ class IndexRegistry:
 
     def _files(self, index: PublishedIndex) -> Path:
         """Return the folder of an index's engine files; a replica has one per primary."""
-        own = index.records_id == index.id
-        return self._folder / (str(index.id) if own else f"{index.id}-{index.records_id}")
+        has_records = index.records_id == index.id
+        return self._folder / (str(index.id) if has_records else f"{index.id}-{index.records_id}")
 
     def remove_leftovers(self) -> None:
         """Remove the remains of deleted indices: compiled resources in memory, and engine files.

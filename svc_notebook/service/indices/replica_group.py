@@ -39,12 +39,15 @@ def inherit(group: ReplicaGroup) -> list[PublishedIndex]:
     """Apply inherited settings to the virtual replicas of a group."""
     primary, *replicas = group
     given = {name: value for name, value in primary.settings.items() if name in INHERITED}
-    return [primary, *(_inherit(one, given) if one.virtual else one for one in replicas)]
+    return [
+        primary,
+        *(_inherit(replica, given) if replica.virtual else replica for replica in replicas),
+    ]
 
 
 def _inherit(replica: PublishedIndex, given: Mapping[str, Any]) -> PublishedIndex:
-    own = {name: value for name, value in replica.settings.items() if name not in INHERITED}
-    return replace(replica, settings=own | dict(given))
+    kept = {name: value for name, value in replica.settings.items() if name not in INHERITED}
+    return replace(replica, settings=kept | dict(given))
 
 
 def store_group(
@@ -53,8 +56,12 @@ def store_group(
     """Store a replica group after a task; `updated` changes for `touched` indices, or for all."""
     now = stamp_now()
     stored = [
-        replace(one, stamp=task, updated=now if not touched or one.id in touched else one.updated)
-        for one in group
+        replace(
+            member,
+            stamp=task,
+            updated=now if not touched or member.id in touched else member.updated,
+        )
+        for member in group
     ]
     for index in stored:
         update_index(connection, index)
@@ -83,10 +90,10 @@ def merge_schemas(part: Sequence[PublishedIndex]) -> Schema:
 
 def set_engines(group: ReplicaGroup, records: Chunks) -> None:
     """Set the engines of a replica group for its settings; suitable segment stores are reused."""
-    known = segment_stores_of([index for index in group if index.engine.is_open])
+    stores = segment_stores_of([index for index in group if index.engine.is_open])
     for part in split_by_schema(group):
         schema = merge_schemas(part)
-        segment_store = next((one for one in known if one.schema.serves(schema)), None)
+        segment_store = next((store for store in stores if store.schema.serves(schema)), None)
         if segment_store is None:
             segment_store = SegmentStore.from_chunks(schema, records())
         segment_store.model_settings = ModelSettings.of(part[0].settings)

@@ -49,8 +49,8 @@ def read_links(entries: Sequence[str]) -> list[ReplicaEntry]:
 
 
 def _parse_link(text: str) -> ReplicaEntry:
-    if found := _VIRTUAL.fullmatch(text):
-        return ReplicaEntry(found[1].strip(), True)
+    if match := _VIRTUAL.fullmatch(text):
+        return ReplicaEntry(match[1].strip(), True)
     if text.startswith("virtual("):
         raise BadInput(f'`replicas`: a parenthesis is never closed: "{text}"')
     return ReplicaEntry(text, False)
@@ -95,10 +95,10 @@ def apply_links(
     ]
     settings = primary.settings | {"replicas": [str(link) for link in links]}
     primary = replace(primary, settings=settings)
-    known = {replica.name: replica for replica in replicas}
+    by_name = {replica.name: replica for replica in replicas}
     following = [
-        replace(known[link.name], virtual=link.virtual)
-        if link.name in known
+        replace(by_name[link.name], virtual=link.virtual)
+        if link.name in by_name
         else _make_replica(connection, catalog, primary, link)
         for link in links
     ]

@@ -33,14 +33,14 @@ class Rulebook:
 
     def find(self, search: SearchContext, now: float) -> list[AppliedRule]:
         """Return the rules that apply to a search, in order of precedence."""
-        found: dict[str, AppliedRule] = {}
+        best_by_id: dict[str, AppliedRule] = {}
         for rule, condition in self._index_for(search.options.rules).look_up(search):
             check_time()
             if rule.is_valid(now) and (applied := apply_rule(rule, condition, search)):
-                best = found.setdefault(rule.id, applied)
+                best = best_by_id.setdefault(rule.id, applied)
                 if applied.precedence < best.precedence:
-                    found[rule.id] = applied
-        return sorted(found.values(), key=lambda applied: applied.precedence)
+                    best_by_id[rule.id] = applied
+        return sorted(best_by_id.values(), key=lambda applied: applied.precedence)
 
     def warm(self, rules: TokenizerSettings) -> None:
         """Compile ahead for the tokenizer configuration of an index."""
@@ -54,7 +54,7 @@ class Rulebook:
         new = list(new)
         for rules, index in self._indexes.items():
             compiled = {**({} if emptied else index.by_id), **_compile_rules(new, rules)}
-            kept = {name: own for name, own in compiled.items() if name not in gone}
+            kept = {name: conditions for name, conditions in compiled.items() if name not in gone}
             revised._indexes[rules] = _ConditionIndex(kept)
         return revised
 
@@ -93,8 +93,8 @@ class _ConditionIndex:
     def by_key(self) -> Mapping[Key, list[tuple[CompiledRule, CompiledCondition]]]:
         """Rules and conditions by key."""
         by_key: dict[Key, list[tuple[CompiledRule, CompiledCondition]]] = {}
-        for own in self.by_id.values():
-            for key, rule, condition in own:
+        for conditions in self.by_id.values():
+            for key, rule, condition in conditions:
                 by_key.setdefault(key, []).append((rule, condition))
         return by_key
 

@@ -55,19 +55,22 @@ def apply_consequences(
     rules: TokenizerSettings,
 ) -> RuleOutcome:
     """Apply rules to the parameters of a search; in conflicts, the earlier rule wins."""
-    consequences = [one.rule.consequence for one in applied]
-    own = [consequence.get("params") or {} for consequence in consequences]
-    changed = _override(params, own)
+    consequences = [entry.rule.consequence for entry in applied]
+    rule_params = [consequence.get("params") or {} for consequence in consequences]
+    changed = _override(params, rule_params)
     if (query := _change_query(applied, params, words, rules)) is not None:
         changed["query"] = query
     changed |= _add_filters(changed, applied)
     return RuleOutcome(
         changed,
         _pin(consequences),
-        tuple(one.rule.id for one in applied),
-        tuple(data for one in consequences if (data := one.get("userData")) is not None),
-        merge(one[RENDERING] for one in own if one.get(RENDERING)),
-        next((one["redirect"]["indexName"] for one in consequences if one.get("redirect")), None),
+        tuple(entry.rule.id for entry in applied),
+        tuple(data for entry in consequences if (data := entry.get("userData")) is not None),
+        merge(entry[RENDERING] for entry in rule_params if entry.get(RENDERING)),
+        next(
+            (entry["redirect"]["indexName"] for entry in consequences if entry.get("redirect")),
+            None,
+        ),
     )
 
 
@@ -79,9 +82,9 @@ def merge(contents: Iterator[Mapping[str, Any]]) -> dict[str, Any] | None:
     return merged
 
 
-def _override(params: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _override(params: Mapping[str, Any], all_params: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     changed = dict(params)
-    for rule_params in reversed(own):
+    for rule_params in reversed(all_params):
         changed |= {
             name: value
             for name, value in rule_params.items()
@@ -98,23 +101,25 @@ def _change_query(
 ) -> str | None:
     """Return the new query: the first replacement text, or the old query edited by each rule."""
     text: str | None = None
-    for one in applied:
-        wanted = (one.rule.consequence.get("params") or {}).get("query")
-        if wanted is not None and (text is None or not isinstance(wanted, str)):
+    for rule in applied:
+        query = (rule.rule.consequence.get("params") or {}).get("query")
+        if query is not None and (text is None or not isinstance(query, str)):
             before = params.get("query", "") if text is None else text
-            text = QueryRewriter(one.captures, words, rules).change(before, wanted)
+            text = QueryRewriter(rule.captures, words, rules).change(before, query)
     return None if text is None else text[:MAX_QUERY_CHARACTERS]
 
 
 def _add_filters(params: Mapping[str, Any], applied: Sequence[AppliedRule]) -> dict[str, Any]:
     added: dict[str, Any] = {}
-    own = [(one.rule.consequence.get("params") or {}, one.captures) for one in applied]
-    if filters := join_filters(params.get("filters"), own):
+    params_of_rules = [
+        (rule.rule.consequence.get("params") or {}, rule.captures) for rule in applied
+    ]
+    if filters := join_filters(params.get("filters"), params_of_rules):
         added["filters"] = filters
-    if any(given.get(AUTOMATIC_OPTIONAL) for given, _ in own) and (
-        found := join_optional(params, own)
+    if any(given.get(AUTOMATIC_OPTIONAL) for given, _ in params_of_rules) and (
+        optional := join_optional(params, params_of_rules)
     ):
-        added[OPTIONAL] = found
+        added[OPTIONAL] = optional
     return added
 
 
@@ -123,12 +128,12 @@ def _pin(consequences: Sequence[Mapping[str, Any]]) -> Pins:
     pins: list[Pin] = []
     promoted: set[str] = set()
     hidden: set[str] = set()
-    for one in consequences:
-        hidden |= {item["objectID"] for item in one.get("hide") or ()} - promoted
-        for item in one.get("promote") or ():
+    for consequence in consequences:
+        hidden |= {item["objectID"] for item in consequence.get("hide") or ()} - promoted
+        for item in consequence.get("promote") or ():
             names = item["objectIDs"] if "objectIDs" in item else [item["objectID"]]
             shown = tuple(name for name in names if name not in hidden)
-            pins.append(Pin(shown, item["position"], bool(one.get("filterPromotes"))))
+            pins.append(Pin(shown, item["position"], bool(consequence.get("filterPromotes"))))
             promoted |= set(shown)
     return Pins(tuple(pins), frozenset(hidden))
 
@@ -155,13 +160,13 @@ class QueryRewriter:
         self._words = words
         self._rules = rules
 
-    def change(self, text: str, wanted: str | Mapping[str, Any]) -> str:
+    def change(self, text: str, change_spec: str | Mapping[str, Any]) -> str:
         """Return the query after the rule's changes."""
-        if isinstance(wanted, str):
-            return self._fill(wanted)
-        for word in wanted.get("remove") or ():
+        if isinstance(change_spec, str):
+            return self._fill(change_spec)
+        for word in change_spec.get("remove") or ():
             text = self._replace(text, word, "")
-        for edit in wanted.get("edits") or ():
+        for edit in change_spec.get("edits") or ():
             insert = edit.get("insert", "") if edit["type"] == "replace" else ""
             text = self._replace(text, edit["delete"], self._fill(insert))
         return text
@@ -204,8 +209,8 @@ class QueryRewriter:
                     yield words[:start] + self._typed_words(capture) + words[end:]
 
     def _captured_words(self, facet: str) -> list[Words]:
-        found = (self._typed_words(one) for one in self._captures if one.facet == facet)
-        return list(dict.fromkeys(found))
+        words = (self._typed_words(capture) for capture in self._captures if capture.facet == facet)
+        return list(dict.fromkeys(words))
 
     def _typed_words(self, capture: Capture) -> Words:
         return tuple(self._words[capture.start : capture.end])
@@ -222,10 +227,10 @@ class QueryRewriter:
 
 
 def _find_runs(text: str, run: Words, rules: TokenizerSettings) -> Iterator[tuple[int, int]]:
-    found = tokens(text, rules)
+    text_tokens = tokens(text, rules)
     end = 0
-    for start in range(len(found) - len(run) + 1):
-        matched = found[start : start + len(run)]
+    for start in range(len(text_tokens) - len(run) + 1):
+        matched = text_tokens[start : start + len(run)]
         if start >= end and tuple(token.text for token in matched) == run:
             yield matched[0].start, matched[-1].end
             end = start + len(run)

@@ -26,20 +26,24 @@ AUTOMATIC = "automaticFacetFilters"
 AUTOMATIC_OPTIONAL = "automaticOptionalFacetFilters"
 
 
-def join_filters(before: str | None, own: Iterable[tuple[Params, Sequence[Capture]]]) -> str:
+def join_filters(
+    before: str | None, rule_params: Iterable[tuple[Params, Sequence[Capture]]]
+) -> str:
     """Return the filters of a query combined with those of rules."""
     texts = [
         render(parse_filters(params) + tuple(read_automatic(params.get(AUTOMATIC), captures)))
-        for params, captures in own
+        for params, captures in rule_params
     ]
     return " AND ".join(filter(None, [before, *texts]))
 
 
-def join_optional(before: Params, own: Iterable[tuple[Params, Sequence[Capture]]]) -> list[Any]:
+def join_optional(
+    before: Params, rule_params: Iterable[tuple[Params, Sequence[Capture]]]
+) -> list[Any]:
     """Return the optional filters combined with the automatic ones of rules."""
     groups = [
         group
-        for params, captures in own
+        for params, captures in rule_params
         for group in read_automatic(params.get(AUTOMATIC_OPTIONAL), captures)
     ]
     return write_optional((*parse_optional(before), *groups))
@@ -52,17 +56,21 @@ def read_automatic(
 
     Values that are spelled equally are alternatives, as are all values of a `disjunctive` filter.
     """
-    for one in given or ():
-        wanted = {"facet": one} if isinstance(one, str) else one
-        found = [capture.values for capture in captures if capture.facet == wanted["facet"]]
-        groups = dict.fromkeys(found)
-        if wanted.get("negative"):
+    for entry in given or ():
+        facet_filter = {"facet": entry} if isinstance(entry, str) else entry
+        captured = [
+            capture.values for capture in captures if capture.facet == facet_filter["facet"]
+        ]
+        groups = dict.fromkeys(captured)
+        if facet_filter.get("negative"):
             values = dict.fromkeys(value for group in groups for value in group)
-            yield from ((_make_term(wanted, value),) for value in values)
-        elif wanted.get("disjunctive") and groups:
-            yield tuple(_make_term(wanted, value) for group in groups for value in group)
+            yield from ((_make_term(facet_filter, value),) for value in values)
+        elif facet_filter.get("disjunctive") and groups:
+            yield tuple(_make_term(facet_filter, value) for group in groups for value in group)
         else:
-            yield from (tuple(_make_term(wanted, value) for value in group) for group in groups)
+            yield from (
+                tuple(_make_term(facet_filter, value) for value in group) for group in groups
+            )
 
 
 def write_optional(groups: Filter) -> list[Any]:
@@ -71,8 +79,12 @@ def write_optional(groups: Filter) -> list[Any]:
     return [group[0] if len(group) == 1 else group for group in written]
 
 
-def _make_term(wanted: Mapping[str, Any], value: str) -> Term:
-    facet, negated, score = wanted["facet"], bool(wanted.get("negative")), wanted.get("score", 1)
+def _make_term(facet_filter: Mapping[str, Any], value: str) -> Term:
+    facet, negated, score = (
+        facet_filter["facet"],
+        bool(facet_filter.get("negative")),
+        facet_filter.get("score", 1),
+    )
     return Tag(value, negated, score) if facet == TAGS else Facet(facet, value, negated, score)
 
 

@@ -81,19 +81,19 @@ class Pattern:
         if not self.tokens:
             return PatternMatch(0, 0) if self.anchoring == "is" and not count else None
         first = range(1) if self.anchoring in ("is", "startsWith") else range(count)
-        found = list(self._find_all(search, first))
-        if not found:
+        matches = list(self._find_all(search, first))
+        if not matches:
             return None
-        captures = tuple(capture for one in found for capture in one.captures)
-        return PatternMatch(found[0].start, found[0].end, captures)
+        captures = tuple(capture for match in matches for capture in match.captures)
+        return PatternMatch(matches[0].start, matches[0].end, captures)
 
     def _find_all(self, search: SearchContext, starts: Sequence[int]) -> Iterator[PatternMatch]:
         """Yield non-overlapping matches from left to right, each as long as possible."""
         end = 0
         for start in starts:
-            if start >= end and (found := self._find_at(search, start)):
-                yield found
-                end = found.end
+            if start >= end and (match := self._find_at(search, start)):
+                yield match
+                end = match.end
 
     def _find_at(self, search: SearchContext, start: int) -> PatternMatch | None:
         """Match the tokens one by one, keeping one path for each word position they may end at."""

@@ -81,13 +81,13 @@ def apply_rule(
     rule: CompiledRule, condition: CompiledCondition, search: SearchContext
 ) -> AppliedRule | None:
     """Match one condition of a rule with a search; return None if it does not apply."""
-    found = condition.find(search)
-    if found is None:
+    match = condition.find(search)
+    if match is None:
         return None
     pattern = condition.pattern
     precedence = (
-        found.start,
-        found.start - found.end,
+        match.start,
+        match.start - match.end,
         ANCHORINGS.index(pattern.anchoring) if pattern else len(ANCHORINGS),
         condition.context is None,
         not condition.selected,
@@ -95,4 +95,4 @@ def apply_rule(
         not rule.spans,
         rule.id,
     )
-    return AppliedRule(rule, found.captures, precedence)
+    return AppliedRule(rule, match.captures, precedence)

@@ -43,26 +43,26 @@ def decode(body: bytes, content_type: str) -> str:
 
 def from_header(content_type: str) -> str | None:
     """Return the encoding in a `Content-Type`, None if there is none or it is unknown."""
-    found = CHARSET_PARAMETER.search(content_type)
-    return known(found[1]) if found else None
+    match = CHARSET_PARAMETER.search(content_type)
+    return find_encoding(match[1]) if match else None
 
 
 def from_meta(body: bytes) -> str | None:
     """Return the encoding that a page declares itself, None if there is none or it is unknown."""
-    found = META.search(body[:META_SEARCH_BYTES])
-    name = known((found[1] or found[2]).decode("ascii", "replace")) if found else None
+    match = META.search(body[:META_SEARCH_BYTES])
+    name = find_encoding((match[1] or match[2]).decode("ascii", "replace")) if match else None
     # A `meta` that is readable as ASCII cannot be in UTF-16.
     return "utf-8" if name and name.startswith("utf-16") else name
 
 
-def known(name: str) -> str | None:
+def find_encoding(name: str) -> str | None:
     """Return Python's name of a text encoding, None if unknown."""
     try:
-        found = codecs.lookup(name)
-        "".encode(found.name)
+        codec = codecs.lookup(name)
+        "".encode(codec.name)
     except (LookupError, ValueError):
         return None
-    return BROWSER_ENCODINGS.get(found.name, found.name)
+    return BROWSER_ENCODINGS.get(codec.name, codec.name)
 
 
 def guess(body: bytes) -> str:

@@ -99,11 +99,11 @@ def mail_header(message: EmailMessage, name: str) -> str:
 
 def mail_part(message: EmailMessage, kind: str) -> str:
     """Return the body of a subtype, empty if there is none."""
-    found = message.get_body((kind,))
+    part = message.get_body((kind,))
     try:
-        return str(found.get_content()) if found else ""
+        return str(part.get_content()) if part else ""
     except (LookupError, ValueError):  # an unknown encoding
-        payload = found.get_payload(decode=True) if found else b""
+        payload = part.get_payload(decode=True) if part else b""
         return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
 
 
@@ -131,9 +131,9 @@ class Document:
 
     def matches(self, selectors: Sequence[str]) -> bool:
         """Return whether any selector matches and none with a leading `!` does."""
-        wanted = [selector for selector in selectors if not selector.startswith("!")]
+        required = [selector for selector in selectors if not selector.startswith("!")]
         unwanted = [selector[1:] for selector in selectors if selector.startswith("!")]
-        return not any(map(self.has, unwanted)) and (not wanted or any(map(self.has, wanted)))
+        return not any(map(self.has, unwanted)) and (not required or any(map(self.has, required)))
 
     def has(self, selector: str) -> bool:
         """Return whether a selector matches; raises `BadInput` if it is invalid."""

@@ -52,10 +52,10 @@ def wrap(source: str) -> str:
 
 def locate(message: str) -> str:
     """Return an error message of V8 with the line and column in the source."""
-    found = V8_MESSAGE.match(message)
-    if found is None:
+    match = V8_MESSAGE.match(message)
+    if match is None:
         return message.strip().splitlines()[0].removeprefix(f"{SOURCE_NAME}:")
-    line, text, code, space = found.groups()
+    line, text, code, space = match.groups()
     if code.startswith((")", "})", "//# sourceURL")):
         return f"{text} (at its end)"
     shift = 1 if line == "1" else 0
@@ -67,8 +67,8 @@ def locate_in_script(error: JSEvalException) -> str:
     message = str(error)
     first, *rest = message.strip().splitlines()
     text = SCRIPT_MESSAGE.sub("", first)
-    if place := SCRIPT_PLACE.search("\n".join(rest)):
-        return f"{text} (line {place[1]}, column {place[2]})"
+    if location := SCRIPT_PLACE.search("\n".join(rest)):
+        return f"{text} (line {location[1]}, column {location[2]})"
     parsed = V8_MESSAGE.match(message) if isinstance(error, JSParseException) else None
     if parsed is None:
         return text
@@ -103,12 +103,12 @@ class ScriptContext:
 
     def function(self, source: str) -> JSFunction:
         """Evaluate a source; raises `JSEvalException` or `NotAFunction`."""
-        found = self.racer.eval(wrap(source))
-        if not isinstance(found, JSFunction):
+        value = self.racer.eval(wrap(source))
+        if not isinstance(value, JSFunction):
             raise NotAFunction(
                 "an extractor is a function: write `({ url, $ }) => { return [...]; }`"
             )
-        return found
+        return value
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call a function of the script."""
@@ -330,9 +330,9 @@ def handle(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
         return {"error": f"it is too large or too deep ({type(error).__name__})", "exhausted": True}
     except Exception as error:  # files may be broken in unforeseen ways
         text = f"{type(error).__name__}: {error}"
-        place = own_code_location(error)
-        if place or name != "read":
-            error_text = f"internal error of the crawler: {text}{place}"
+        location = own_code_location(error)
+        if location or name != "read":
+            error_text = f"internal error of the crawler: {text}{location}"
             return {"error": error_text, "reason": "internal_error"}
         return {"error": text, "reason": "broken_file"}
     return answer

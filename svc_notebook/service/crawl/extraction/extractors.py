@@ -143,11 +143,11 @@ class Extractors:
 
     def matches(self, document: Document, selectors: Sequence[str]) -> bool:
         """Return whether any selector matches and none with a leading `!` does."""
-        found = self._found(document.html, selectors) if selectors else []
-        pairs = list(zip(selectors, found, strict=True))
-        wanted = [has for selector, has in pairs if not selector.startswith("!")]
+        present = self._found(document.html, selectors) if selectors else []
+        pairs = list(zip(selectors, present, strict=True))
+        required = [has for selector, has in pairs if not selector.startswith("!")]
         unwanted = any(has for selector, has in pairs if selector.startswith("!"))
-        return not unwanted and (not wanted or any(wanted))
+        return not unwanted and (not required or any(required))
 
     def _found(self, html: str, selectors: Sequence[str]) -> list[bool]:
         plain = [selector.removeprefix("!") for selector in selectors]

@@ -41,14 +41,14 @@ class Link:
 def read_links(tree: LexborHTMLParser, url: str, *, nofollow: bool = False) -> tuple[Link, ...]:
     """Return the links of a page without duplicates; `nofollow` applies to the whole page."""
     base = base_of(tree, url)
-    found: dict[str, Link] = {}
+    links: dict[str, Link] = {}
     for link in find_links(tree, base):
-        known = found.get(link.url)
-        if known is None:
-            found[link.url] = replace(link, nofollow=link.nofollow or nofollow)
-        elif known.nofollow and not nofollow and not link.nofollow:
-            found[link.url] = replace(known, nofollow=False)
-    return tuple(found.values())
+        earlier = links.get(link.url)
+        if earlier is None:
+            links[link.url] = replace(link, nofollow=link.nofollow or nofollow)
+        elif earlier.nofollow and not nofollow and not link.nofollow:
+            links[link.url] = replace(earlier, nofollow=False)
+    return tuple(links.values())
 
 
 def base_of(tree: LexborHTMLParser, url: str) -> str:
@@ -84,8 +84,8 @@ def value_of(node: LexborNode, name: str) -> str:
     A selector for `[href]` also matches elements that only have `xlink:href`.
     """
     attributes = node.attributes
-    found = attributes.get(name, attributes.get(f"xlink:{name}"))
-    return found or ""
+    value = attributes.get(name, attributes.get(f"xlink:{name}"))
+    return value or ""
 
 
 def words(node: LexborNode, attribute: str) -> set[str]:

@@ -166,8 +166,8 @@ def read_relations(archive: Archive, name: str) -> dict[str, str]:
 
 def read_slides(archive: Archive) -> Iterator[str]:
     """Yield a PowerPoint file's slides, each a `div.page`."""
-    found = [re.fullmatch(r"ppt/slides/slide(\d+)\.xml", name) for name in archive.names]
-    for slide in sorted(filter(None, found), key=lambda match: int(match[1])):
+    matches = [re.fullmatch(r"ppt/slides/slide(\d+)\.xml", name) for name in archive.names]
+    for slide in sorted(filter(None, matches), key=lambda match: int(match[1])):
         tree = archive.tree(slide[0])
         shapes = [part for part in tree.iter() if part.tag in SHAPES] if tree is not None else []
         yield f'<div class="page">{"".join(slide_shape(shape) for shape in shapes)}</div>'
@@ -175,8 +175,12 @@ def read_slides(archive: Archive) -> Iterator[str]:
 
 def slide_shape(shape: Element) -> str:
     """Write the lines of one shape of a slide."""
-    place = shape.find(f"{SLIDE}nvSpPr/{SLIDE}nvPr/{SLIDE}ph")
-    name = "h2" if place is not None and place.get("type") in ("title", "ctrTitle") else "p"
+    placeholder = shape.find(f"{SLIDE}nvSpPr/{SLIDE}nvPr/{SLIDE}ph")
+    name = (
+        "h2"
+        if placeholder is not None and placeholder.get("type") in ("title", "ctrTitle")
+        else "p"
+    )
     lines = [text_of(line, DRAWING) for line in shape.iter(f"{DRAWING}p")]
     return "".join(paragraph(line, name) for line in lines)
 

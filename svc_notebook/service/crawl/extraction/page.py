@@ -107,8 +107,8 @@ class FetchedPage:
 def sniff_media_type(body: bytes) -> str:
     """Return the media type by a body's first bytes; empty if the body is empty."""
     start = body[:SNIFFED_BYTES]
-    if found := next((name for sign, name in SIGNATURES if start.startswith(sign)), None):
-        return found
+    if media_type := next((name for sign, name in SIGNATURES if start.startswith(sign)), None):
+        return media_type
     if start.startswith(UTF_16):
         start = start[: len(start) & ~1].decode("utf-16", "replace").encode()
     text = start.removeprefix(b"\xef\xbb\xbf").lstrip()

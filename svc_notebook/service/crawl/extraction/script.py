@@ -31,8 +31,8 @@ def read_script() -> str:
 def walk(name: str) -> Iterator[str]:
     """Yield the modules that a module imports, then the module itself."""
     text = (FOLDER / name).read_text(encoding="utf-8")
-    for found in IMPORT.finditer(text):
-        yield from walk(found[1])
+    for match in IMPORT.finditer(text):
+        yield from walk(match[1])
     yield name
 
 

@@ -74,13 +74,13 @@ def find_browser(named: str | None, member: str = "renderJavaScript") -> str:
             ' pip install "svc-notebook[crawl,render]", then start the service again'
         )
     source = "--browser" if named else BROWSER_VARIABLE
-    if wanted := named or os.environ.get(BROWSER_VARIABLE):
-        if found := shutil.which(wanted):
-            return found
-        raise BadInput(f"`{member}`: {wanted}, which {source} names, is not a program")
-    places = (place for place in PLACES if Path(place).is_file())
-    if found := next(filter(None, map(find_program, PROGRAMS)), None) or next(places, None):
-        return found
+    if requested := named or os.environ.get(BROWSER_VARIABLE):
+        if program := shutil.which(requested):
+            return program
+        raise BadInput(f"`{member}`: {requested}, which {source} names, is not a program")
+    places = (path for path in PLACES if Path(path).is_file())
+    if program := next(filter(None, map(find_program, PROGRAMS)), None) or next(places, None):
+        return program
     raise BadInput(
         f"`{member}` needs Chromium or Chrome, and this machine has none: install the"
         " package chromium of the system or Google Chrome, or name a browser with"
@@ -228,10 +228,10 @@ class CrawlBrowser:
 
         while True:
             try:
-                told = await session.send("SystemInfo.getProcessInfo")
+                info = await session.send("SystemInfo.getProcessInfo")
             except Error:
                 return
-            for process in told["processInfo"]:
+            for process in info["processInfo"]:
                 if process["type"] != "renderer":
                     continue
                 if (resident_bytes(process["id"]) or 0) > MAX_PROCESS_BYTES:
@@ -257,8 +257,8 @@ def resident_bytes(pid: int) -> int | None:
         pass
     if not (program := find_program("ps")) or Path("/proc/self/statm").exists():
         return None
-    told = subprocess.run([program, "-o", "rss=", "-p", str(pid)], capture_output=True, text=True)
-    return int(told.stdout) * 1024 if told.stdout.strip().isdigit() else None
+    output = subprocess.run([program, "-o", "rss=", "-p", str(pid)], capture_output=True, text=True)
+    return int(output.stdout) * 1024 if output.stdout.strip().isdigit() else None
 
 
 def _has_sandbox() -> bool:
@@ -268,8 +268,8 @@ def _has_sandbox() -> bool:
 
 async def _process_id(session: CDPSession) -> int | None:
     """Return the id of the browser's main process."""
-    told = await session.send("SystemInfo.getProcessInfo")
-    ids = (process["id"] for process in told["processInfo"] if process["type"] == "browser")
+    info = await session.send("SystemInfo.getProcessInfo")
+    ids = (process["id"] for process in info["processInfo"] if process["type"] == "browser")
     return next(ids, None)
 
 

@@ -88,7 +88,7 @@ async def _log_in(login: BrowserLogin, fetcher: Fetcher, running: CrawlBrowser) 
         async with asyncio.timeout(MAX_WAITS * (login.max_wait_seconds + 2 * FIELD_SECONDS)):
             await form.open()
             await form.send()
-            cookies = [dict(each) for each in await context.cookies()]
+            cookies = [dict(item) for item in await context.cookies()]
     finally:
         requests.close()
     for cookie in cookies:
@@ -162,9 +162,9 @@ class _LoginForm:
 
     async def _find_name(self, around: Locator) -> Locator | None:
         for fields in NAME_FIELDS:
-            found = around.locator(fields).locator("visible=true").first
-            if await _count(found):
-                return found
+            name_field = around.locator(fields).locator("visible=true").first
+            if await _count(name_field):
+                return name_field
         return None
 
     def _visible(self, fields: str) -> Locator:

@@ -204,8 +204,8 @@ class PageRequests:
 
     async def _load(self, request: Request) -> FetchResponse | None:
         is_cached = request.resource_type in CACHED_TYPES and request.method == "GET"
-        if is_cached and (known := self._cache.find(request.url, public_only=self._is_public)):
-            return known
+        if is_cached and (cached := self._cache.find(request.url, public_only=self._is_public)):
+            return cached
         body = request.post_data_buffer
         self._requests += 1
         if self._requests > MAX_PAGE_REQUESTS or len(body or b"") > MAX_SENT_BYTES:
@@ -225,7 +225,7 @@ class PageRequests:
             request.method,
             _sent_headers(request.headers),
             body,
-            "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies),
+            "; ".join(f"{cookie.get('name')}={cookie.get('value')}" for cookie in cookies),
             public_only=self._is_public and not is_main(self._page, request),
         )
         try:
@@ -331,8 +331,8 @@ def _passed_headers(response: FetchResponse, *, is_document: bool) -> dict[str, 
         headers["set-cookie"] = "\n".join(response.cookies)
     if is_document:
         headers.pop("content-disposition", None)  # would download the page
-        own = headers.get("content-security-policy")
-        headers["content-security-policy"] = f"{own}, {POLICY}" if own else POLICY
+        policy = headers.get("content-security-policy")
+        headers["content-security-policy"] = f"{policy}, {POLICY}" if policy else POLICY
     return headers
 
 

@@ -288,7 +288,7 @@ async def _evaluate(session: CDPSession, expression: str) -> Any:
     world = await session.send(
         "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]}
     )
-    told = await session.send(
+    answer = await session.send(
         "Runtime.evaluate",
         {
             "expression": expression,
@@ -296,7 +296,7 @@ async def _evaluate(session: CDPSession, expression: str) -> Any:
             "returnByValue": True,
         },
     )
-    return told["result"].get("value")
+    return answer["result"].get("value")
 
 
 async def _read_document(session: CDPSession) -> str:

@@ -28,7 +28,7 @@ Phrase = tuple[str, ...]
 class Dictionaries:
     """An application's entries by dictionary, and the languages without standard ones."""
 
-    own: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
+    custom: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
     off: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
@@ -142,7 +142,7 @@ class NormalizedLexicon:
             yield from split(text, self._rules)
 
     def _entries(self, dictionary: str) -> Sequence[Entry]:
-        return self._dictionaries.own.get(dictionary, ())
+        return self._dictionaries.custom.get(dictionary, ())
 
 
 @dataclass(frozen=True, eq=False)
