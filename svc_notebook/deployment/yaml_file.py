@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -27,6 +28,8 @@ _ESCAPED = re.compile(
 )
 MAX_KEY_CHARACTERS = 900  # longer keys have an explicit `?`; YAML allows 1,024
 ID = "objectID"
+# The name of an entry, its value, and the number of its first line.
+PlacedValue = tuple[str, Any, int]
 
 
 class FileEntry(NamedTuple):
@@ -58,10 +61,10 @@ def write_entries(values: Mapping[str, Any], *, as_list: bool, earlier: str = ""
     with the same value stay as they are.
     """
     old = read_entries(earlier, "the earlier file", as_list=as_list)
-    known = {entry.name: entry for entry in old.entries}
+    earlier_entries = {entry.name: entry for entry in old.entries}
     lines = [*old.head]
     for name in sorted(values):
-        entry, value = known.get(name), values[name]
+        entry, value = earlier_entries.get(name), values[name]
         if entry and entry.lines and same(entry.value, value) and _same_types(entry.value, value):
             lines += [*entry.above, *entry.lines]
             continue
@@ -80,40 +83,45 @@ def read_entries(text: str, name: str, *, as_list: bool) -> EntryFile:
         lines.pop()
     if node is None:
         return EntryFile(lines, [], [])
-    wanted = "sequence" if as_list else "mapping"
-    if node.id != wanted:
+    if node.id != ("sequence" if as_list else "mapping"):
         form = "a list of objects" if as_list else "settings, each as `name: value`"
         raise BadInput(f"{name} must contain {form}")
-    found: list[tuple[str, Any, int]] = []
-    for part in node.value:
-        first = part if as_list else part[0]
-        value = build_value(part if as_list else part[1], Any, text)
-        line = first.start_mark.line
-        if as_list:
-            own = value.get(ID) if isinstance(value, dict) else None
-            if not isinstance(own, str) or not own:
-                raise BadInput(
-                    f"{name}, line {line + 1}: an object needs an `{ID}` that is text; put "
-                    "a number in quotes"
-                )
-            while line and not lines[line].startswith("-"):
-                line -= 1
-        else:
-            own = build_value(first, str, text)
-        found.append((own, value, line))
-    names = [each[0] for each in found]
-    if twice := next((one for one in names if names.count(one) > 1), None):
-        raise BadInput(f"{name}: `{twice}` is given twice")
+    read = _read_object if as_list else _read_setting
+    values = [read(part, text, lines, name) for part in node.value]
+    counts = Counter(entry_name for entry_name, *_ in values)
+    if repeated := next((entry_name for entry_name, count in counts.items() if count > 1), None):
+        raise BadInput(f"{name}: `{repeated}` is given twice")
     if node.flow_style:
-        rewritten = [FileEntry(own, value, [], []) for own, value, _ in found]
+        rewritten = [FileEntry(entry_name, value, [], []) for entry_name, value, _ in values]
         head, tail = lines[: node.start_mark.line], lines[node.end_mark.line + 1 :]
         return EntryFile(list(head), rewritten, list(tail))
-    return _split(lines, found)
+    return _split(lines, values)
 
 
-def _split(lines: Sequence[str], found: Sequence[tuple[str, Any, int]]) -> EntryFile:
+def _read_setting(part: Any, text: str, lines: Sequence[str], file_name: str) -> PlacedValue:
+    """Return the name and value of a setting, and the number of its first line."""
+    key, value = part
+    return build_value(key, str, text), build_value(value, Any, text), key.start_mark.line
+
+
+def _read_object(part: Any, text: str, lines: Sequence[str], file_name: str) -> PlacedValue:
+    """Return the objectID of an object, the object, and the number of its first line."""
+    value = build_value(part, Any, text)
+    line = part.start_mark.line
+    object_id = value.get(ID) if isinstance(value, dict) else None
+    if not isinstance(object_id, str) or not object_id:
+        raise BadInput(
+            f"{file_name}, line {line + 1}: an object needs an `{ID}` that is text; put "
+            "a number in quotes"
+        )
+    while line and not lines[line].startswith("-"):
+        line -= 1
+    return object_id, value, line
+
+
+def _split(lines: Sequence[str], values: Sequence[PlacedValue]) -> EntryFile:
     """Give each entry its lines and the comments above it."""
-    starts = [line for *_, line in found]
+    starts = [line for *_, line in values]
     tops = [_top(lines, start) for start in starts]
     end = _top(lines, len(lines))
     head_end = tops[0]
@@ -124,7 +132,7 @@ def _split(lines: Sequence[str], found: Sequence[tuple[str, Any, int]]) -> Entry
     tops[0] = head_end
     entries = [
         FileEntry(name, value, list(lines[top:start]), list(lines[start:after]))
-        for (name, value, start), top, after in zip(found, tops, [*tops[1:], end], strict=True)
+        for (name, value, start), top, after in zip(values, tops, [*tops[1:], end], strict=True)
     ]
     return EntryFile(head, entries, list(lines[end:]))
 
@@ -136,9 +144,9 @@ def _top(lines: Sequence[str], start: int) -> int:
     return start
 
 
-def _same_types(one: Any, other: Any) -> bool:
+def _same_types(value: Any, other: Any) -> bool:
     """Return whether equal values are equal as JSON, too: 1 and 1.0 are not."""
-    return msgspec.json.encode(one, order="sorted") == msgspec.json.encode(other, order="sorted")
+    return msgspec.json.encode(value, order="sorted") == msgspec.json.encode(other, order="sorted")
 
 
 def _item(value: Mapping[str, Any]) -> list[str]:
@@ -165,12 +173,12 @@ def _block(value: Any) -> Iterator[str]:
         for name in _ordered(value):
             yield from _member(name, value[name])
         return
-    for each in value:
-        if isinstance(each, dict | list) and each:
-            for number, line in enumerate(_block(each)):
+    for item in value:
+        if isinstance(item, dict | list) and item:
+            for number, line in enumerate(_block(item)):
                 yield f"{'  ' if number else '- '}{line}"
         else:
-            yield f"- {_scalar(each)}"
+            yield f"- {_scalar(item)}"
 
 
 def _scalar(value: Any) -> str:
@@ -186,4 +194,4 @@ def write_text(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS and read_word(text) == text:
         return text
     quoted = json.dumps(text, ensure_ascii=False)
-    return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", quoted)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -112,7 +112,7 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
     """Return the errors and warnings, by objectID."""
     faults: Faults = defaultdict(list)
     for synonym in synonyms:
-        faults[synonym["objectID"]] += _own_faults(synonym)
+        faults[synonym["objectID"]] += _check_synonym(synonym)
     for name, other in _find_duplicates(synonyms):
         faults[name].append({"level": "odd", "text": f"duplicate of `{other}`", "other": other})
     for name, other in _find_contained(synonyms):
@@ -136,32 +136,41 @@ def words_of(synonym: Synonym) -> list[str]:
     return list(synonym.get(MEMBERS[synonym["type"]][1]) or ())
 
 
-def _own_faults(synonym: Synonym) -> Iterator[ObjectProblem]:
-    kind, head, words = synonym["type"], head_of(synonym), words_of(synonym)
-    member, others = MEMBERS[kind]
+def _check_synonym(synonym: Synonym) -> Iterator[ObjectProblem]:
+    """Yield the errors and warnings that need no other synonym."""
+    yield from map(_error, _list_errors(synonym))
+    yield from map(_warning, _list_warnings(synonym))
+
+
+def _list_errors(synonym: Synonym) -> Iterator[str]:
+    head, words = head_of(synonym), words_of(synonym)
+    head_member, words_member = MEMBERS[synonym["type"]]
     if not synonym["objectID"].strip():
-        yield _error("the objectID is empty")
+        yield "the objectID is empty"
     if head is not None and not head.strip():
-        yield _error(f"`{member}` is empty")
+        yield f"`{head_member}` is empty"
     if not words:
-        yield _error(f"`{others}` has no words")
-    elif not all(word.strip() for word in words):
-        yield _error(f"`{others}` contains an empty word")
-    if kind.startswith("altcorrection"):
-        yield from (
-            _error(f"`{word}` has several words; corrections are single words")
-            for word in (head or "", *words)
-            if len(word.split()) > 1
-        )
-    folded = [_fold(word) for word in words]
-    for word in dict.fromkeys(word for word in folded if word and folded.count(word) > 1):
-        yield _warning(f"duplicate word `{word}`")
-    if kind == "synonym" and len(set(folded)) == 1 and folded[0]:
-        yield _warning("a synonym of a single word has no effect")
-    if head and _fold(head) in folded:
-        yield _warning(f"`{head}` is a synonym of itself")
-    if kind == "placeholder" and head and not (head.startswith("<") and head.endswith(">")):
-        yield _warning(f"records contain placeholders in angle brackets: `<{head.strip('<> ')}>`")
+        yield f"`{words_member}` has no words"
+    if not all(map(str.strip, words)):
+        yield f"`{words_member}` contains an empty word"
+    if synonym["type"].startswith("altcorrection"):
+        for phrase in (head or "", *words):
+            if len(phrase.split()) > 1:
+                yield f"`{phrase}` has several words; corrections are single words"
+
+
+def _list_warnings(synonym: Synonym) -> Iterator[str]:
+    kind, head = synonym["type"], head_of(synonym)
+    counts = Counter(map(_fold, words_of(synonym)))
+    yield from (f"duplicate word `{word}`" for word in counts if word and counts[word] > 1)
+    if kind == "synonym" and len(counts) == 1 and "" not in counts:
+        yield "a synonym of a single word has no effect"
+    if not head:
+        return
+    if _fold(head) in counts:
+        yield f"`{head}` is a synonym of itself"
+    if kind == "placeholder" and not (head.startswith("<") and head.endswith(">")):
+        yield f"records contain placeholders in angle brackets: `<{head.strip('<> ')}>`"
 
 
 def _find_duplicates(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:

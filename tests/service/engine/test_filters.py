@@ -363,10 +363,10 @@ def test_all_parameters_join_by_and() -> None:
 @pytest.mark.parametrize("piece", ["a:x AND ", 'a:"', "a:'\\\\", "(", " ", "a:x<score=", "NOT "])
 def test_parsing_time_is_proportional_to_the_text(piece: str) -> None:
     def seconds(text: str) -> float:
-        began = time.perf_counter()
+        began = time.thread_time()
         for name in ("filters", "facetFilters", "numericFilters", "tagFilters"):
             refusal_of({name: text})
-        return time.perf_counter() - began
+        return time.thread_time() - began
 
     short = min(seconds(piece * 500) for _ in range(3))
 
