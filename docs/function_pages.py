@@ -87,10 +87,10 @@ def list_functions() -> dict[str, Callable[..., Any]]:
 def list_methods(owners: dict[str, type]) -> dict[str, Callable[..., Any]]:
     """Return the methods that are written in classes, not those made of endpoints."""
     return {
-        f"{prefix}.{name}": one
+        f"{prefix}.{name}": getattr(owner, name)
         for prefix, owner in owners.items()
-        for name, one in vars(owner).items()
-        if not name.startswith("_") and inspect.isfunction(one)
+        for name in vars(owner)
+        if not name.startswith("_") and inspect.isfunction(getattr(owner, name))
     }
 
 

@@ -41,5 +41,10 @@ def verbs_of(endpoint: str) -> list[str]:
 
 def accessors_of(endpoint: str) -> list[str]:
     """Return the accessor methods that call an endpoint."""
-    found = (name for each in declared_for(endpoint) for name in each.accessors)
+    found = (
+        method.path
+        for each in declared_for(endpoint)
+        for method in each.accessors
+        if not method.path.startswith("ddf.")
+    )
     return sorted(dict.fromkeys(found))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
-from inspect import Parameter, Signature, iscoroutinefunction, isfunction, signature
+from inspect import Parameter, Signature, iscoroutinefunction, signature
 from typing import Any, NoReturn, TypeVar, cast
 
 from svc_notebook.api.validation import hints
-from svc_notebook.declarations.shared_entries import complete
 from svc_notebook.errors import BadArgument, BadInput, CallFailed, SvcError
 from svc_notebook.foreign_names import suggest_argument
 
@@ -20,7 +19,6 @@ SELF = "self"
 # nothing: a user's thread may hold the lock of a module.
 _advisers: list[Adviser] = []
 
-T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -61,17 +59,6 @@ def register_adviser(advise: Adviser) -> Adviser:
     """Let a function add notes of what was probably meant to the errors of calls."""
     _advisers.append(advise)
     return advise
-
-
-def public_methods(owner: type[T]) -> type[T]:
-    """Supply shared docstring entries of public methods, and check their arguments."""
-    for name, method in [*vars(owner).items()]:
-        if name[0] != "_" and isfunction(method):
-            accepted = signature(method)
-            calls = "client" in accepted.parameters
-            method.__doc__ = complete(method.__doc__ or "", accepted, calls=calls)
-            setattr(owner, name, check_arguments(method))
-    return owner
 
 
 def check_names(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> None:

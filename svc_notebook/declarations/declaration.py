@@ -102,8 +102,31 @@ def verb(name: str, *examples: str, **facts: Any) -> VerbDeclaration:
 
 
 @dataclass(frozen=True)
+class AccessorMethod:
+    """A method of `df.svc`, `series.svc` or `ddf.svc` that calls a function with the data.
+
+    - `path`: its name, such as `df.svc.push`.
+    - `data`: the parameter that gets the data; none if it is empty.
+    - `index`: the parameter that defaults to the index that is attached to the data.
+    - `column`: the column of the data to pass, by default; the method then has a parameter `id`.
+    - `convert`: what converts the data for the function.
+    """
+
+    path: str
+    data: str = ""
+    index: str = ""
+    column: str = ""
+    convert: Callable[[Any], Any] | None = None
+
+
+def accessor(path: str, data: str = "", **facts: Any) -> AccessorMethod:
+    """Declare the accessor method that passes the data to a parameter of a function."""
+    return AccessorMethod(path, data, **facts)
+
+
+@dataclass(frozen=True)
 class Declaration:
-    """What is known of one function; `name` is empty if only verbs call it.
+    """What is known of one function; `name` is empty if only verbs or accessors call it.
 
     - `endpoints`: the endpoints of the API that the function calls, the main one first.
     - `replaces`: endpoints that only `svc.call` calls, each with the expression that does the same.
@@ -122,7 +145,7 @@ class Declaration:
     name: str = ""
     endpoints: tuple[str, ...] = ()
     replaces: Mapping[str, str] = field(default_factory=dict)
-    accessors: tuple[str, ...] = ()
+    accessors: tuple[AccessorMethod, ...] = ()
     verbs: tuple[VerbDeclaration, ...] = ()
     stream: str = ""
     bar: str = ""
@@ -151,6 +174,15 @@ def verb_only(*verbs: VerbDeclaration, **facts: Any) -> Callable[[F], F]:
 
     def declare(function: F) -> F:
         return _declare(function, verbs=verbs, **facts)
+
+    return declare
+
+
+def accessor_only(*accessors: AccessorMethod, **facts: Any) -> Callable[[F], F]:
+    """Declare a function that only accessors call."""
+
+    def declare(function: F) -> F:
+        return _declare(function, accessors=accessors, **facts)
 
     return declare
 

@@ -57,10 +57,15 @@ def find_section(doc: str, title: str) -> tuple[int, int]:
 
 
 def replace_entry(doc: str, name: str, text: str) -> str:
-    """Put another entry in place of the one of a parameter; add it if there is none."""
+    """Put another entry in place of the one of a parameter; add it if there is none.
+
+    An empty text removes the entry.
+    """
     entry = read_entries(doc).get(name)
     if entry is None:
         return add_entries(doc, text)
+    if not text:
+        return doc[: entry.start] + doc[entry.end :]
     gap = "\n\n" if doc[: entry.end].endswith("\n\n") else "\n"
     return f"{doc[: entry.start]}{text}{gap}{doc[entry.end :]}".rstrip("\n")
 

@@ -98,7 +98,7 @@ OTHER_MEMBERS = {
     "client": "client to use, by default the current client",
     "progress": "draw a progress bar; None draws one in notebooks and terminals",
 }
-_OF_SHAPE = {"LogOptions": LOG_MEMBERS, "RowOptions": ROW_MEMBERS, "LoadOptions": ROW_MEMBERS}
+_OF_SHAPE = {"LogOptions": LOG_MEMBERS, "RowOptions": ROW_MEMBERS}
 _DESCRIPTIONS = KEY_MEMBERS | CONNECTION_MEMBERS | OTHER_MEMBERS
 
 

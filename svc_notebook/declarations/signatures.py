@@ -22,7 +22,7 @@ from svc_notebook.declarations.docstrings import add_entries, read_entries, repl
 from svc_notebook.declarations.members import describe_member
 
 LINE_WIDTH = 96
-ROW_SHAPES = ("RowOptions", "LoadOptions")
+ROWS_SHAPE = "RowOptions"
 _SPELLED, _WRITTEN_DOC = "__spelled_out__", "__written_doc__"
 
 
@@ -80,7 +80,7 @@ def _type(kind: Any) -> str:
 
 def describe_default(shape: Any, name: str) -> str:
     """Return the default of a member of a shape as text, empty if there is none."""
-    if shape.__name__ in ROW_SHAPES:
+    if shape.__name__ == ROWS_SHAPE:
         return _row_defaults().get(name, "")
     known = PARAMETERS.get(name)
     if known is None or known.default is None or shape.__name__ == "LogOptions":

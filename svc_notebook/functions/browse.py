@@ -11,7 +11,7 @@ from pandas import DataFrame
 from svc_notebook import frames, loading
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.client.tasks import OnProgress
-from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.declarations.declaration import accessor, public, verb
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.frame_records import ids_in, warn_of_columns
@@ -177,7 +177,10 @@ async def read_dask(
     verb("get", "get products 17 18", "get products sku-1 --columns name,price", variable="ids"),
     endpoints=("get_objects",),
     replaces={"get_object": "read_records"},
-    accessors=("df.svc.records", "series.svc.records"),
+    accessors=(
+        accessor("df.svc.records", "ids", index="index", column="objectID"),
+        accessor("series.svc.records", "ids", index="index"),
+    ),
 )
 async def read_records(
     index: str,
@@ -213,6 +216,10 @@ async def read_records(
       objectID                     name
     0  MUG-001   Grand stoneware mug...
     1  LMP-001  Classic brass desk lamp
+    >>> hits = svc.search("products", "desk lamp", columns=["name"])
+    >>> hits.head(1).svc.records(columns=["price"])
+      objectID  price
+    0  LMP-001   23.9
     """
     own = asynchronous(client)
     found = await frames.read_records(
@@ -294,7 +301,7 @@ async def export(
     )  # fmt: skip
 
 
-@public(endpoints=("search", "browse"), accessors=("df.svc.next_page",))
+@public(endpoints=("search", "browse"), accessors=(accessor("df.svc.next_page", "frame"),))
 async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
     """Read the page after the DataFrame of a search or a browse.
 
@@ -317,13 +324,13 @@ async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> Dat
     Examples
     --------
     >>> hits = svc.search("products", "desk lamp", hitsPerPage=2)
-    >>> svc.next_page(hits)["rank"].tolist()
+    >>> hits.svc.next_page()["rank"].tolist()
     [3, 4]
     """
     return await frames.next_page(asynchronous(client), frame)
 
 
-@public(endpoints=("search", "browse"), accessors=("df.svc.refresh",))
+@public(endpoints=("search", "browse"), accessors=(accessor("df.svc.refresh", "frame"),))
 async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
     """Repeat the request that returned a DataFrame and return the new result.
 
@@ -345,12 +352,12 @@ async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataF
     Examples
     --------
     >>> hits = svc.search("products", "desk lamp")
-    >>> hits = svc.refresh(hits)
+    >>> hits = hits.svc.refresh()
     """
     return await frames.refresh(asynchronous(client), frame)
 
 
-@public(endpoints=("browse",), accessors=("df.svc.browse",))
+@public(endpoints=("browse",), accessors=(accessor("df.svc.browse", "frame"),))
 async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> DataFrame:
     """Read every record that matches the search of a DataFrame, beyond the pagination limit.
 
@@ -372,7 +379,7 @@ async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> Da
     Examples
     --------
     >>> hits = svc.search("products", "lamp", hitsPerPage=2)
-    >>> len(svc.browse_all(hits))
+    >>> len(hits.svc.browse())
     40
     """
     return await frames.browse_all(asynchronous(client), frame)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast, get_args
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from svc_notebook import frames
 from svc_notebook.api.shapes import UrlStatus
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client.crawlers import OnCount, count_ends, crawler_id, wait_crawled
-from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.declarations.declaration import accessor, public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.crawlers import describe_task
@@ -82,7 +82,7 @@ async def reindex_crawler(
         variable="urls",
     ),
     endpoints=("crawl_urls",),
-    accessors=("series.svc.crawl",),
+    accessors=(accessor("series.svc.crawl", "urls", convert=Series.dropna),),
     bar="URLs",
     label="crawler",
 )
@@ -126,7 +126,7 @@ async def crawl_urls(
     Examples
     --------
     >>> pages = svc.read_crawled_urls("shop", status="DONE")
-    >>> svc.crawl_urls("shop", pages["url"], wait=True)["urls"]
+    >>> pages["url"].svc.crawl("shop", wait=True)["urls"]
     2
     """
     listed = list_texts(urls, "urls", column="url")
@@ -260,7 +260,7 @@ async def read_crawlers(
 @public(
     verb("crawlers stats", "crawlers stats docs"),
     endpoints=("crawler_url_stats",),
-    accessors=("df.svc.crawler_urls",),
+    accessors=(accessor("df.svc.crawler_urls", "crawlers", column="id"),),
 )
 async def read_crawler_urls(
     crawlers: OneOrMany,
@@ -291,6 +291,9 @@ async def read_crawler_urls(
     >>> svc.read_crawler_urls("shop")[["status", "count"]]
       status  count
     0   DONE      2
+    >>> crawlers = svc.read_crawlers().query("name == 'shop'")
+    >>> crawlers.svc.crawler_urls()["status"].tolist()
+    ['DONE']
     """
     return await frames.read_crawler_urls(
         asynchronous(client), crawlers, dtype_backend=dtype_backend
@@ -304,7 +307,7 @@ async def read_crawler_urls(
         "crawlers urls docs --reason http_404",
     ),
     endpoints=("list_crawled_urls",),
-    accessors=("df.svc.crawled_urls",),
+    accessors=(accessor("df.svc.crawled_urls", "crawlers", column="id"),),
 )
 async def read_crawled_urls(
     crawlers: str | Sequence[str],
@@ -349,6 +352,9 @@ async def read_crawled_urls(
     --------
     >>> svc.read_crawled_urls("shop", status="DONE")["depth"].tolist()
     [0, 1]
+    >>> crawlers = svc.read_crawlers().query("name == 'shop'")
+    >>> len(crawlers.svc.crawled_urls(status="DONE"))
+    2
     """
     return await frames.read_crawled_urls(
         asynchronous(client),

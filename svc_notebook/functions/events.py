@@ -17,7 +17,13 @@ from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, check_parts, chec
 from svc_notebook.api.shapes import Event, EventType
 from svc_notebook.api.validation import hints
 from svc_notebook.api.warning import warn_user
-from svc_notebook.declarations.declaration import BodyDocument, public, verb
+from svc_notebook.declarations.declaration import (
+    BodyDocument,
+    accessor,
+    accessor_only,
+    public,
+    verb,
+)
 from svc_notebook.errors import BadInput, CallFailed
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.provenance import added_to, hits_of
@@ -38,7 +44,6 @@ Moment = str | datetime  # a pandas Timestamp is one, too
         document=BodyDocument("events", Event),
     ),
     endpoints=("push_events",),
-    accessors=("df.svc.events",),
 )
 async def send_events(
     events: Documents, *, index: str | None = None, client: AnyClient | None = None
@@ -95,6 +100,42 @@ async def send_events(
                 error.add_note(f"the first {start} of {len(checked)} events were accepted")
             raise
     return {"sent": len(checked)}
+
+
+@accessor_only(accessor("df.svc.events", "frame"), endpoints=("push_events",))
+async def send_row_events(
+    frame: DataFrame, *, client: AnyClient | None = None, **shared: Any
+) -> WriteSummary:
+    """Send one event for each row.
+
+    Columns named as members of events, such as `userToken`, provide members of each event.
+    The hits of a search provide index, objectIDs and user token, and with `clickAnalytics`
+    queryID and positions.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Hits, or a row for each event.
+    **shared
+        Members that all events have, such as `eventType` and `eventName`.
+
+    Returns
+    -------
+    dict
+        `sent` (number of events).
+
+    Raises
+    ------
+    BadInput
+        If an event has a wrong, missing or unknown member.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "desk lamp", clickAnalytics=True, userToken="anna")
+    >>> hits.head(1).svc.events(eventType="click", eventName="Product opened")
+    {'sent': 1}
+    """
+    return await send_events(events_of_rows(frame, shared), client=client)
 
 
 def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.attribute_checks import check_attributes
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.frames.provenance import added_to, hits_of
 
 SEARCH_COLUMNS = ("query", "rank", "queryID")
@@ -83,3 +83,14 @@ def ids_in(given: Any) -> Any:
             "the DataFrame has no column `objectID`; pass the column of ids, such as df['id']"
         )
     return hits_of(given)["objectID"]
+
+
+def check_column(frame: DataFrame, column: str) -> str:
+    """Return the name of a column; raise `BadInput` if the DataFrame does not have it."""
+    if column not in frame.columns:
+        names = [str(name) for name in frame.columns]
+        raise BadInput(
+            f"the DataFrame has no column `{column}`{did_you_mean(column, names)}; "
+            "pass the column of ids as `id=`"
+        )
+    return column

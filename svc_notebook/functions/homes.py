@@ -158,6 +158,35 @@ FUNCTIONS: dict[str, str] = {
 
 CONTEXTS: dict[str, str] = {}
 
+ACCESSORS: dict[str, dict[str, str]] = {
+    "df.svc": {
+        "push": "svc_notebook.functions.loads.load",
+        "plan": "svc_notebook.functions.loads.plan",
+        "diff": "svc_notebook.functions.loads.diff_records",
+        "delete": "svc_notebook.functions.loads.delete_rows",
+        "records": "svc_notebook.functions.browse.read_records",
+        "next_page": "svc_notebook.functions.browse.next_page",
+        "refresh": "svc_notebook.functions.browse.refresh",
+        "browse": "svc_notebook.functions.browse.browse_all",
+        "logs": "svc_notebook.functions.logs.read_logs",
+        "events": "svc_notebook.functions.events.send_row_events",
+        "clusters": "svc_notebook.functions.users.read_clusters",
+        "crawler_urls": "svc_notebook.functions.crawls.read_crawler_urls",
+        "crawled_urls": "svc_notebook.functions.crawls.read_crawled_urls"
+    },
+    "ddf.svc": {
+        "push": "svc_notebook.functions.loads.load",
+        "plan": "svc_notebook.functions.loads.plan",
+        "delete": "svc_notebook.functions.loads.delete_rows"
+    },
+    "series.svc": {
+        "records": "svc_notebook.functions.browse.read_records",
+        "search": "svc_notebook.functions.search.search_many",
+        "facet": "svc_notebook.functions.search.count_column_values",
+        "crawl": "svc_notebook.functions.crawls.crawl_urls"
+    }
+}
+
 OVERVIEW = """
 Connections: call, connect, copy_tutorials, current, local, profiles, stop, trust, use.
 

@@ -10,9 +10,9 @@ from pandas import DataFrame
 
 from svc_notebook import loading
 from svc_notebook.client.tasks import OnProgress
-from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.declarations.declaration import accessor, accessor_only, public, verb
 from svc_notebook.errors import BadInput
-from svc_notebook.functions.frame_records import record_columns
+from svc_notebook.functions.frame_records import check_column, record_columns
 from svc_notebook.functions.settings import set_settings
 from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.loading.options import DEFAULT_DISTINCT, Accept, CompareWith, IfExists
@@ -26,18 +26,6 @@ FILE_OPTIONS = (
     "separator", "quote", "header", "header_rows", "strict", "skip", "comment", "encoding",
     "decimal", "thousands", "dates", "path", "sheet",
 )  # fmt: skip
-
-
-class LoadOptions(loading.RowOptions, total=False):
-    """Options of a load except its source and its index."""
-
-    client: AnyClient | None
-    progress: bool | None
-    if_exists: IfExists
-    min_share: float
-    resume: bool
-    verify: bool
-    in_flight: int
 
 
 def plan_or_result(result: loading.LoadResult) -> loading.LoadResult | loading.LoadPlan:
@@ -57,7 +45,7 @@ def plan_or_result(result: loading.LoadResult) -> loading.LoadResult | loading.L
         result=plan_or_result,
     ),
     endpoints=("batch",),
-    accessors=("df.svc.push", "df.svc.delete"),
+    accessors=(accessor("df.svc.push", "source"), accessor("ddf.svc.push", "source")),
     bar="rows",
     stream="source",
     renamed={"least": "min_share"},
@@ -155,6 +143,8 @@ async def load(
     >>> result.published, result.rejected_rows
     (240, 0)
     >>> svc.load("SELECT * FROM 'products.csv' WHERE price < 50", "products", if_exists="replace")
+    >>> svc.samples.products().svc.push("products", id="sku").published
+    240
     """
     if set_distinct and not options.get("split"):
         raise BadInput("`set_distinct` needs `split`, the column whose texts are split")
@@ -174,7 +164,7 @@ async def load(
     return result
 
 
-@public(accessors=("df.svc.plan",))
+@public(accessors=(accessor("df.svc.plan", "source"), accessor("ddf.svc.plan", "source")))
 def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> loading.LoadPlan:
     """Return the plan of a load; nothing is sent.
 
@@ -201,6 +191,8 @@ def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> l
     >>> plan = svc.plan("products.csv", "products")
     >>> plan.rows, plan.ids
     (240, 'column `sku`')
+    >>> svc.samples.products().svc.plan("products", id="sku").rows
+    240
     """
     return loading.plan(record_columns(source, options), index, **options)
 
@@ -290,7 +282,9 @@ async def push(
         )  # fmt: skip
 
 
-@public(endpoints=("get_objects", "browse"), accessors=("df.svc.diff",))
+@public(
+    endpoints=("get_objects", "browse"), accessors=(accessor("df.svc.diff", "df", index="index"),)
+)
 async def diff_records(
     df: Rows,
     index: str,
@@ -327,9 +321,53 @@ async def diff_records(
     >>> svc.diff_records(products, "products", id="sku").query("state == 'changed'")
       objectID    state attributes
     0  LMP-001  changed    [price]
+    >>> svc.read_browse("products").svc.diff()["state"].unique().tolist()
+    ['unchanged']
     """
     return await loading.compare(
         asynchronous(client), record_columns(df, options), index, missing=missing, **options
+    )
+
+
+@accessor_only(
+    accessor("df.svc.delete", "df", index="index"), accessor("ddf.svc.delete", "df"), bar="rows"
+)
+async def delete_rows(
+    df: Any,
+    index: str,
+    *,
+    id: str = "objectID",  # noqa: A002 - as in `load`
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> loading.LoadResult:
+    """Delete the records of the rows.
+
+    Parameters
+    ----------
+    df : DataFrame
+        Rows whose records to delete.
+    id : str, default 'objectID'
+        Column of the objectIDs.
+
+    Returns
+    -------
+    LoadResult
+        The number of deletions sent and published.
+
+    Raises
+    ------
+    BadInput
+        If no index is known, or the column does not exist.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "desk lamp")
+    >>> hits.svc.delete().published
+    10
+    """
+    check_column(df, id)
+    return await load(
+        df, index, id=id, columns=[], action="delete", client=client, on_progress=on_progress
     )
 
 

@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api.shapes import LocalStatus
-from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.declarations.declaration import accessor, public, verb
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import LogOptions
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -22,7 +22,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
         names={"indexName": "index"},
     ),
     endpoints=("get_logs",),
-    accessors=("df.svc.logs",),
+    accessors=(accessor("df.svc.logs", index="indexName"),),
     renamed={"length": "limit"},
 )
 async def read_logs(
@@ -51,6 +51,9 @@ async def read_logs(
     --------
     >>> logs = svc.read_logs(20, type="query")
     >>> logs[["timestamp", "index", "processing_time_ms"]]
+    >>> hits = svc.search("products", "desk lamp")
+    >>> len(hits.svc.logs(1))
+    1
     """
     return await frames.read_logs(
         asynchronous(client), limit, dtype_backend=dtype_backend, **options

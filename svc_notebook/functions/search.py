@@ -10,7 +10,8 @@ from pandas import DataFrame
 from svc_notebook import frames
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.texts import OneOrMany
-from svc_notebook.declarations.declaration import public, verb, verb_only
+from svc_notebook.declarations.declaration import accessor, accessor_only, public, verb, verb_only
+from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.frame_records import warn_of_columns
 from svc_notebook.functions.search_warnings import (
@@ -96,7 +97,7 @@ async def search(
         "multi-search", "multi-search products lamp 'oak table' --hitsPerPage 3", variable="queries"
     ),
     endpoints=("search_many",),
-    accessors=("series.svc.search",),
+    accessors=(accessor("series.svc.search", "queries"),),
 )
 async def search_many(
     index: str,
@@ -145,6 +146,9 @@ async def search_many(
     1        mug     2  MUG-002
     2  desk lamp     1  LMP-001
     3  desk lamp     2  LMP-003
+    >>> queries = pd.Series(["mug", "desk lamp"])
+    >>> queries.svc.search("products", hitsPerPage=1)["objectID"].tolist()
+    ['MUG-001', 'LMP-001']
     """
     own = asynchronous(client)
     found = await frames.search_many(
@@ -280,7 +284,7 @@ async def facets_or_values(
     return await read_facet_values(index, facet, query, client=client, **params)
 
 
-@public(endpoints=("search_many",), accessors=("series.svc.facet",))
+@public(endpoints=("search_many",))
 async def count_values(
     index: str,
     facet: str,
@@ -322,3 +326,48 @@ async def count_values(
     counts = await frames.count_values(own, index, facet, values, **params)
     await warn_of_searches(own, index, counts[counts["count"] > 0], {**params, "facets": [facet]})
     return counts
+
+
+@accessor_only(accessor("series.svc.facet", "values"), endpoints=("search_many",))
+async def count_column_values(
+    values: Any,
+    index: str,
+    facet: str | None = None,
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Count the records that have each of these values of a facet.
+
+    Parameters
+    ----------
+    values : Series
+        Values to count; missing ones are left out.
+    facet : str, default the name of the column
+        Name of the facet.
+
+    Returns
+    -------
+    DataFrame
+        One row per distinct value: `value` (str) and `count` (int64).
+
+    Raises
+    ------
+    BadInput
+        If the facet is not known.
+    NotFound
+
+    Examples
+    --------
+    >>> brands = pd.Series(["Norrvik", "Casavela"], name="brand")
+    >>> brands.svc.facet("products")
+          value  count
+    0   Norrvik     30
+    1  Casavela     30
+    """
+    name = facet or values.name
+    if not isinstance(name, str):
+        raise BadInput(
+            "the Series has no facet as its name; pass it: series.svc.facet(index, 'brand')"
+        )
+    return await count_values(index, name, values.dropna(), client=client, **params)

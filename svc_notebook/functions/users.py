@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api.texts import OneOrMany
-from svc_notebook.declarations.declaration import public, verb, verb_only
+from svc_notebook.declarations.declaration import accessor, public, verb, verb_only
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.curation import WriteSummary
@@ -169,7 +169,7 @@ async def pending_users(*, client: AnyClient | None = None) -> dict[str, Any]:
 @public(
     verb("clusters", "clusters", lists=True),
     endpoints=("list_clusters",),
-    accessors=("df.svc.clusters",),
+    accessors=(accessor("df.svc.clusters"),),
 )
 async def read_clusters(
     *, client: AnyClient | None = None, dtype_backend: Backend | None = None

@@ -39,8 +39,8 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def accessor_methods() -> Iterator[tuple[str, Callable[..., Any]]]:
     for prefix, accessor in ACCESSORS.items():
-        for name, method in vars(type(accessor)).items():
-            if name[0] != "_" and inspect.isfunction(method):
+        for name in vars(type(accessor)):
+            if name[0] != "_" and inspect.ismethod(getattr(accessor, name)):
                 yield f"{prefix}.{name}", getattr(accessor, name)
 
 

@@ -73,7 +73,7 @@ def functions_of(module: Any) -> dict[str, Function]:
 
 def methods_of(owner: type) -> dict[str, Function]:
     """Return the public methods that are written in a class, not those of endpoints."""
-    found = {name: one for name, one in vars(owner).items() if not name.startswith("_")}
+    found = {name: getattr(owner, name) for name in vars(owner) if not name.startswith("_")}
     return {name: one for name, one in found.items() if inspect.isfunction(one)}
 
 

@@ -232,7 +232,7 @@ def test_the_logs_of_the_index_a_frame_came_from_are_read(client: Client, index:
     FILMS.svc.push(index, id="id", client=client)
     hits: Any = svc.search(index, "alien", client=client)
 
-    logged = hits.svc.logs(length=100, client=client)
+    logged = hits.svc.logs(limit=100, client=client)
 
     assert set(logged["index"]) == {index}
     assert len(hits.svc.clusters(client=client)) == 1

@@ -86,8 +86,13 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
         **{one.__name__: one for one in every_editor()},
     }  # fmt: skip
     for where, owner in owners.items():
-        for name, member in inspect.getmembers_static(owner, inspect.isfunction):
-            if name[0] != "_" and member.__module__.startswith("svc_notebook"):
+        for name, written in inspect.getmembers_static(owner):
+            member = getattr(owner, name) if isinstance(written, accessors.LazyMethod) else written
+            if (
+                name[0] != "_"
+                and inspect.isfunction(member)
+                and member.__module__.startswith("svc_notebook")
+            ):
                 yield f"{where}.{name}", member
 
 

@@ -85,6 +85,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "editors": {"IPython", "anywidget", "numpy", "pandas", "traitlets"},
         "lab": {"IPython", "comm", "msgspec", "pandas"},
         "accessors": {"pandas"},
+        "accessor_methods": set(),
         "dask_accessor": {"dask"},
         "dlt_destination": {"dlt", "msgspec"},
         "__init__": {"pandas"},
