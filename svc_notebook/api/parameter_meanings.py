@@ -184,7 +184,9 @@ GROUPS: dict[str, dict[str, str]] = {
             "compounds use them."
         ),
         "indexLanguages": "The languages of the records, as ISO codes such as `en`. In the local "
-        "service, the mode `neuralSearch` then compares stems of words.",
+        "service, words of Japanese (`ja`), Thai, Lao, Khmer and Burmese are then found by "
+        "dictionaries of the extra `languages`, and the mode `neuralSearch` compares stems of "
+        "words.",
         "naturalLanguages": (
             "The languages of a spoken query. They set `removeStopWords` and `ignorePlurals`, and "
             "make words optional if there are no hits."

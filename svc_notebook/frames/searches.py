@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from svc_notebook.api.messages import FORMS_PENDING
+from svc_notebook.api.messages import FORMS_PENDING, WORDS_MISSING
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.api.texts import OneOrMany, list_texts
@@ -62,7 +63,7 @@ async def search(
     names = names_of(columns)
     request = _request_params(params, criteria, highlight, names)
     answer = await with_extra(client, extra).search(index, query, **request)
-    _warn_of_pending_forms([answer])
+    warn_of_languages([answer])
     frame, added = _hits_frame([answer], None, criteria, highlight, names, flatten)
     facts = {"index": index, "query": query, "params": dict(params), "added": added}
     return finished(frame, facts | _facts_of(answer), dtype_backend)
@@ -98,7 +99,7 @@ async def search_many(
         part = texts[start : start + MAX_QUERIES_PER_REQUEST]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
         answers += (await caller.search_many(requests))["results"]  # type: ignore[arg-type]
-    pending = _warn_of_pending_forms(answers)
+    pending = warn_of_languages(answers)
     frame, added = _hits_frame(answers, texts, criteria, highlight, names, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
     facts = {"index": index, "queries": texts, "params": dict(params), "added": added, **pending}
@@ -121,7 +122,7 @@ async def read_facets(
     """
     options: SearchOptions = {"facets": ["*"], "hitsPerPage": 1, **params}
     answer = await with_extra(client, extra).search(index, query, **options)
-    _warn_of_pending_forms([answer])
+    warn_of_languages([answer])
     rows = [
         {"facet": facet, "value": value, "count": count}
         for facet, values in answer.get("facets", {}).items()
@@ -208,14 +209,23 @@ def _facts_of(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {name: answer[name] for name in FACTS if name in answer}
 
 
-def _warn_of_pending_forms(answers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Warn that word forms were not ready for a search; return its message for `attrs`."""
+def warn_of_languages(answers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Warn that a search lacked word forms or words; return its message for `attrs`."""
     messages = [str(answer.get("message") or "") for answer in answers]
-    message = next((text for text in messages if FORMS_PENDING in text), "")
-    if not message:
-        return {}
-    warn_user(f"{message}; repeat the search in some seconds")
-    return {"message": message}
+    for message in messages:
+        if FORMS_PENDING in message:
+            warn_user(f"{message}; repeat the search in some seconds")
+            return {"message": message}
+        if WORDS_MISSING in message:
+            _warn_once(message)
+            return {"message": message}
+    return {}
+
+
+@cache
+def _warn_once(message: str) -> None:
+    """Issue a warning for the first search that it concerns."""
+    warn_user(message)
 
 
 def _hits_frame(

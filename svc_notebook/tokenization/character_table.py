@@ -7,9 +7,10 @@ joiners of `joined_words`.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from svc_notebook.tokenization.chinese import simplify
 from svc_notebook.tokenization.joined_words import (
     APOSTROPHES,
     JOINERS,
@@ -40,33 +41,34 @@ UNDECOMPOSED_LETTERS = {
 TATWEEL = "\u0640"
 KANA_VOICING = 8
 """The combining class of the Japanese voicing marks."""
-# Scripts written without spaces: every character is a word.
-UNSPACED_SCRIPTS = (
-    range(0x3040, 0x30FB),
+VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+CHINESE_CHARACTERS = (
     range(0x3400, 0x4DC0),
     range(0x4E00, 0xA000),
     range(0xF900, 0xFB00),
     range(0x20000, 0x40000),
 )
+# Scripts written without spaces: every character is a word, unless `word_breaks` finds the words.
+UNSPACED_SCRIPTS = (range(0x3040, 0x30FB), *CHINESE_CHARACTERS)
 # Joiners and soft hyphens are removed inside a word; this one separates words.
 INVISIBLE_SPACE = "\u200b"
 
 
 @lru_cache(maxsize=64)
 def make_table(
-    separators: str, diacritics: str, replacing: tuple[tuple[str, str], ...]
+    separators: str, diacritics: str, replacing: tuple[tuple[str, str], ...], *, isolates: bool
 ) -> dict[int, str]:
-    """Return the table of some settings."""
-    return CharacterTable(separators, diacritics, dict(replacing))
+    """Return the table of some settings; it isolates each character of unspaced scripts or not."""
+    return CharacterTable(separators, diacritics, dict(replacing), isolates=isolates)
 
 
-def _piece(letter: str) -> str:
+def _piece(letter: str, *, isolates: bool) -> str:
     if letter in PERIODS:
         return PERIOD
     if letter in APOSTROPHES or letter in SYMBOLS:
         return LINK
     letters = _letters(letter)
-    if any(map(_is_unspaced, letters)):
+    if isolates and any(_is_in(letter, UNSPACED_SCRIPTS) for letter in letters):
         return f" {letters} " if len(letters) == 1 else " "
     if letters:
         return letters
@@ -76,15 +78,18 @@ def _piece(letter: str) -> str:
     return "" if invisible else " "
 
 
-def _is_unspaced(letter: str) -> bool:
-    return any(ord(letter) in script for script in UNSPACED_SCRIPTS)
+def _is_in(letter: str, scripts: Iterable[range]) -> bool:
+    return any(ord(letter) in script for script in scripts)
 
 
 def _letters(text: str, accents: bool = False) -> str:
     """Return the word characters of a text, lowercase and without accents unless they are kept."""
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     kept = (c for c in decomposed if _is_letter(c) or (accents and _is_accent(c)))
-    letters = "".join(UNDECOMPOSED_LETTERS.get(c, c) for c in kept)
+    letters = "".join(
+        simplify(c) if _is_in(c, CHINESE_CHARACTERS) else UNDECOMPOSED_LETTERS.get(c, c)
+        for c in kept
+    )
     return unicodedata.normalize("NFC", letters)
 
 
@@ -97,17 +102,20 @@ def _is_letter(character: str) -> bool:
 
 def _is_accent(character: str) -> bool:
     kind = unicodedata.combining(character)
-    selector = 0xFE00 <= ord(character) <= 0xFE0F
-    return kind in (1, KANA_VOICING) or 10 <= kind <= 36 or kind >= 200 or selector
+    selects = _is_in(character, VARIATION_SELECTORS)
+    return kind in (1, KANA_VOICING) or 10 <= kind <= 36 or kind >= 200 or selects
 
 
 class CharacterTable(dict[int, str]):
     """The replacement of each character, computed on first use."""
 
-    def __init__(self, separators: str, diacritics: str, replacing: Mapping[str, str]) -> None:
+    def __init__(
+        self, separators: str, diacritics: str, replacing: Mapping[str, str], *, isolates: bool
+    ) -> None:
         self._separators = separators
         self._kept = {form for c in diacritics for form in (c, c.casefold(), c.upper())}
         self._replacing = replacing
+        self._isolates = isolates
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
@@ -118,9 +126,10 @@ class CharacterTable(dict[int, str]):
         elif letter in self._replacing:
             piece = _letters(self._replacing[letter]) or " "
         elif letter in self._kept:
-            piece = _letters(letter.casefold(), accents=True) or _piece(letter)
+            kept = _letters(letter.casefold(), accents=True)
+            piece = kept or _piece(letter, isolates=self._isolates)
         else:
-            piece = _piece(letter)
+            piece = _piece(letter, isolates=self._isolates)
         self[code] = piece
         return piece
 

@@ -13,7 +13,12 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from svc_notebook.tokenization.character_table import BREAK, AsciiTable, make_table
+from svc_notebook.tokenization.character_table import (
+    BREAK,
+    INVISIBLE_SPACE,
+    AsciiTable,
+    make_table,
+)
 from svc_notebook.tokenization.joined_words import (
     APOSTROPHES,
     JOINERS,
@@ -26,6 +31,13 @@ from svc_notebook.tokenization.joined_words import (
     join_words,
     read_chain,
     trim_joiners,
+)
+from svc_notebook.tokenization.word_breaks import (
+    JAPANESE,
+    Languages,
+    choose_languages,
+    find_breaks,
+    insert_breaks,
 )
 
 ASCII_RUN = re.compile(r"[\x00-\x7f]+")
@@ -61,18 +73,19 @@ class _Chain(NamedTuple):
 
 @dataclass(frozen=True)
 class TokenizerSettings:
-    """The settings that affect tokenization."""
+    """The settings that affect tokenization; `languages` are those whose words are found."""
 
     separators: str = ""
     diacritics: str = ""
     camel: frozenset[str] = frozenset()
     replacing: tuple[tuple[str, str], ...] = ()
+    languages: Languages = ()
     table: dict[int, str] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "table", make_table(self.separators, self.diacritics, self.replacing)
-        )
+        isolates = all(language != JAPANESE for language, _ in self.languages)
+        table = make_table(self.separators, self.diacritics, self.replacing, isolates=isolates)
+        object.__setattr__(self, "table", table)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> TokenizerSettings:
@@ -84,6 +97,7 @@ class TokenizerSettings:
             settings.get("keepDiacriticsOnCharacters") or "",
             frozenset(settings.get("camelCaseAttributes") or ()),
             tuple(replacing),
+            choose_languages(tuple(settings.get("indexLanguages") or ())),
         )
 
     @property
@@ -91,9 +105,18 @@ class TokenizerSettings:
         """Whether no setting changes how ASCII text is folded."""
         return not self.separators and not self.replacing
 
+    def separate(self, text: str) -> str:
+        """Insert a separator between the words of languages that are written without blanks."""
+        return insert_breaks(text, self.languages, INVISIBLE_SPACE) if self.languages else text
 
-def fold(text: str, rules: TokenizerSettings) -> str:
-    """Return the normalized chains of a text, separated by blanks."""
+
+def fold(text: str, rules: TokenizerSettings, *, separated: bool = False) -> str:
+    """Return the normalized chains of a text, separated by blanks.
+
+    With `separated`, `rules.separate` has separated its words.
+    """
+    if not (separated or text.isascii()):
+        text = rules.separate(text)
     return trim_joiners(text.translate(rules.table))
 
 
@@ -113,6 +136,8 @@ def split_chains(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
         return []
     if not rules.has_default_ascii_folding:
         return [*_join_texts([fold(text, rules) for text in texts]).split(), BREAK]
+    if rules.languages:
+        texts = [text if text.isascii() else rules.separate(text) for text in texts]
     table, whole = AsciiTable(rules.table), _join_texts(texts)
     if whole.isascii():
         return [*trim_joiners(whole.translate(table)).split(), BREAK]
@@ -182,7 +207,7 @@ def find_tokens(
     """
     folded = folded or fold(text, rules)
     if camel or not _is_in_place(text, folded, rules):
-        chains = _chains_by_character(text, rules.table, camel)
+        chains = _chains_by_character(text, rules, camel)
         return [token for chain in chains for token in _index_tokens(chain, words)]
     padded = f" {folded} "
     tokens = [token for word in words for token in _find_word(padded, word)]
@@ -196,7 +221,7 @@ def find_tokens(
 def _read_chains(text: str, rules: TokenizerSettings, *, camel: bool) -> list[_Chain]:
     folded = fold(text, rules)
     if camel or not _is_in_place(text, folded, rules):
-        return _chains_by_character(text, rules.table, camel)
+        return _chains_by_character(text, rules, camel)
     # Nothing between two chains can match the next one, so a forward search finds it.
     chains, end = [], 0
     for chain in folded.split():
@@ -268,15 +293,17 @@ def _find_word(padded: str, word: str) -> list[Token]:
     return tokens
 
 
-def _chains_by_character(text: str, table: dict[int, str], camel: bool) -> list[_Chain]:
+def _chains_by_character(text: str, rules: TokenizerSettings, camel: bool) -> list[_Chain]:
     chains: list[_Chain] = []
+    table = rules.table
+    breaks = frozenset(find_breaks(text, rules.languages) if rules.languages else ())
     chain, starts, ends = "", list[int](), list[int]()
     before = ""
     for position, letter in enumerate(text):
         piece = table[ord(letter)]
-        breaks = camel and before.islower() and letter.isupper()
+        is_break = position in breaks or (camel and before.islower() and letter.isupper())
         before = letter
-        if chain and (breaks or piece[:1] == " "):
+        if chain and (is_break or piece[:1] == " "):
             chains.append(_Chain(chain, starts, ends))
             chain, starts, ends = "", [], []
         if letters := piece.strip(" "):

@@ -32,7 +32,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "samples": {"pandas"},
         "temporary_folders": set(),
         "terminal": set(),
-        "tokenization": set(),
+        "tokenization": {"icu4py", "opencc", "sudachipy"},
     },
     {"api": {"msgspec"}},
     {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 import msgspec
 import numpy as np
 
-from svc_notebook.api.messages import FORMS_PENDING, VECTORS_PENDING
+from svc_notebook.api.messages import FORMS_PENDING, VECTORS_PENDING, WORDS_MISSING
 from svc_notebook.api.parameters import default_of
 from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.api.validation import write_text
@@ -44,6 +44,7 @@ from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
 from svc_notebook.service.rules.search_context import add_implied
 from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
 from svc_notebook.service.search.visible_attributes import hidden_attributes
+from svc_notebook.tokenization.word_breaks import find_missing
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
@@ -412,18 +413,25 @@ def _advice(
     faults: Sequence[str],
     languages: Collection[str],
 ) -> dict[str, str]:
-    """Return a message: facets that were not counted, faults, languages without a table yet."""
+    """Return a message: facets that were not counted, faults, languages without a table yet.
+
+    It also names languages without blanks whose dictionary is not installed.
+    """
     declared = {"*", *read_faceted(index.settings)}
     missing = [f"`{path}`" for path in params.get("facets") or () if path not in declared]
     uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"
-    named = ", ".join(f"`{language}`" for language in sorted(languages))
-    unready = f"word forms of {named} {FORMS_PENDING}"
+    unseparated = find_missing(tuple(index.settings.get("indexLanguages") or ()))
     messages = [
         *([uncounted] if missing else ()),
         *faults,
-        *([unready] if languages else ()),
+        *([f"word forms of {_name_all(languages)} {FORMS_PENDING}"] if languages else ()),
+        *([f"words of {_name_all(unseparated)} {WORDS_MISSING}"] if unseparated else ()),
     ]
     return {"message": "; ".join(messages)} if messages else {}
+
+
+def _name_all(languages: Iterable[str]) -> str:
+    return ", ".join(f"`{language}`" for language in sorted(languages))
 
 
 def _ranking_members(searched: SearchWithRules, name: str, result: SearchResult) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
-FILE_FORMAT = 5
+FILE_FORMAT = 6
 MANIFEST = "manifest.json"
 SUFFIX = ".segment"
 VECTORS_SUFFIX = ".vectors"
@@ -99,6 +99,7 @@ class StoredSchema(msgspec.Struct):
     diacritics: str
     camel: list[str]
     replacing: list[tuple[str, str]]
+    languages: list[tuple[str, str]]
 
 
 class Manifest(msgspec.Struct):
@@ -402,6 +403,7 @@ def _to_stored_schema(shape: Schema) -> StoredSchema:
         rules.diacritics,
         sorted(rules.camel),
         list(rules.replacing),
+        list(rules.languages),
     )
 
 
@@ -412,6 +414,10 @@ def _from_stored_schema(form: StoredSchema) -> Schema:
         frozenset(form.sorts),
         form.distinct,
         TokenizerSettings(
-            form.separators, form.diacritics, frozenset(form.camel), tuple(form.replacing)
+            form.separators,
+            form.diacritics,
+            frozenset(form.camel),
+            tuple(form.replacing),
+            tuple(form.languages),
         ),
     )

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.term_variants import TermVariant, expand_words
+from svc_notebook.service.engine.query.typed_words import separate_query
 from svc_notebook.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, fold, split
 
@@ -58,11 +60,14 @@ class Query:
         )
 
 
-def read_query(options: EffectiveParameters) -> Query:
-    """Parse the query of a search."""
+def read_query(options: EffectiveParameters, readers: Sequence[SegmentReader] = ()) -> Query:
+    """Parse the query of a search; the words of the readers decide where its end can be cut."""
+    text = options["query"]
+    if not text.isascii():
+        text = separate_query(options, readers)
     words: list[QueryWord] = []
     excluded: list[TermVariant] = []
-    parts = _remove_stop_words([part for part in _read_parts(options) if part.words], options)
+    parts = _remove_stop_words([part for part in _read_parts(text, options) if part.words], options)
     before = 0
     for number, part in enumerate(parts):
         if part.excluded:
@@ -131,9 +136,9 @@ def _indexed_parts(parts: tuple[str, ...]) -> Sequence[str]:
 _PART = re.compile(r'(?<!\S)(?P<minus>-?)"(?P<phrase>[^"]*)"|(?<!\S)-(?P<word>[^\s"-]\S*)')
 
 
-def _read_parts(options: EffectiveParameters) -> Iterator[_Part]:
+def _read_parts(text: str, options: EffectiveParameters) -> Iterator[_Part]:
     """Split a query at its phrases and exclusions; the runs between them are ordinary words."""
-    text, rules = options["query"], options.rules
+    rules = options.rules
     features = options["advancedSyntaxFeatures"] if options["advancedSyntax"] else ()
     start = 0
     for match in _PART.finditer(text) if features else ():
@@ -152,7 +157,7 @@ def _read_part(match: re.Match[str], rules: TokenizerSettings) -> _Part:
 
 
 def _split_parts(text: str, rules: TokenizerSettings) -> tuple[tuple[str, ...], ...]:
-    return tuple(split_parts(fold(text, rules)))
+    return tuple(split_parts(fold(text, rules, separated=True)))
 
 
 def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:

@@ -139,7 +139,7 @@ def find_hits(
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     hit_range = HitRange.of(options)
-    parsed = keep_frequent_splits(read_query(options), plan.readers, options)
+    parsed = keep_frequent_splits(read_query(options, plan.readers), plan.readers, options)
     query, by_words = plan.match_or_relax(parsed)
     matches, notes = _add_semantic_hits(plan, query, by_words, vectors)
     pinned = find_pinned(plan, pins)
@@ -283,7 +283,7 @@ def find_values(
     facets.check_searchable(path, options)
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
-    searched = keep_frequent_splits(read_query(options), plan.readers, options)
+    searched = keep_frequent_splits(read_query(options, plan.readers), plan.readers, options)
     with_semantic, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
     matches = find_pinned(plan, pins).with_promoted(with_semantic)
     inner = EffectiveParameters(
@@ -343,7 +343,7 @@ def find_order(readers: Sequence[SegmentReader], options: EffectiveParameters) -
         ),
         scores_ties=False,
     )
-    matches = plan.match(keep_frequent_splits(read_query(options), readers, options))
+    matches = plan.match(keep_frequent_splits(read_query(options, readers), readers, options))
     order = plan.rank(matches, sum(match.count for match in matches))
     # The order is kept between the pages of a browse; the ranking's candidates are not needed.
     return replace(order, ranked={})
