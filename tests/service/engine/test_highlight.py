@@ -20,6 +20,7 @@ from svc_notebook.service.engine.response.highlight import (
 )
 from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, TokenMatch
 from svc_notebook.tokenization.tokenizer import Token, TokenizerSettings, split, tokens
+from svc_notebook.tokenization.word_breaks import choose_languages
 
 # Nothing a text below holds, so that taking them out gives the text back.
 OPEN, CLOSE, CUT = "\ue000", "\ue001", "\ue002"
@@ -37,6 +38,7 @@ all_rules = st.builds(
     st.sampled_from(["", "éç"]),
     st.sampled_from([frozenset(), frozenset({"t"})]),
     st.sampled_from([(), (("æ", "ae"), ("b", "bbb"))]),
+    st.sampled_from([choose_languages(("en",)), choose_languages(("ja", "th"))]),
 )
 
 
@@ -46,6 +48,7 @@ def settings_of(rules: TokenizerSettings) -> dict[str, Any]:
         "keepDiacriticsOnCharacters": rules.diacritics,
         "camelCaseAttributes": list(rules.camel),
         "customNormalization": {"default": dict(rules.replacing)},
+        "indexLanguages": [language for language, _ in rules.languages] or ["en"],
     }
 
 
