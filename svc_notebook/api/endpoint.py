@@ -110,13 +110,13 @@ class Endpoint:
     @cached_property
     def shape(self) -> Any:
         """Return the TypedDict of ``**params``, or None."""
-        spread = [name for name, place in self.places.items() if place == "spread"]
+        spread = [name for name, location in self.places.items() if location == "spread"]
         return get_args(self.types[spread[0]])[0] if spread else None
 
     @cached_property
     def members(self) -> dict[str, Any]:
         """Return the members of the body (of a GET: of the query string) and their types."""
-        types = {n: self.types[n] for n, place in self.places.items() if place == "member"}
+        types = {n: self.types[n] for n, location in self.places.items() if location == "member"}
         return types | (
             typing.get_type_hints(self.shape, include_extras=True) if self.shape else {}
         )
@@ -129,12 +129,12 @@ class Endpoint:
             raise advise_extra(error) from None
 
     def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RequestSpec:
-        by_place: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
+        by_place: dict[Place, dict[str, Any]] = {location: {} for location in get_args(Place)}
         for name, value in self._identified(self._bound(args, kwargs)).items():
-            place = self.places[name]
+            location = self.places[name]
             if value is None and self.signature.parameters[name].default is None:
                 continue
-            by_place[place][name] = self._checked(name, value)
+            by_place[location][name] = self._checked(name, value)
         members = by_place["member"] | next(iter(by_place["spread"].values()), {})
         parts = {name: _quoted(name, str(part)) for name, part in by_place["path"].items()}
         headers = {
@@ -149,7 +149,7 @@ class Endpoint:
         return RequestSpec(self.verb, self.path.format_map(parts), texts, body, headers)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        names = [*self.members, *(n for n, place in self.places.items() if place != "spread")]
+        names = [*self.members, *(n for n, location in self.places.items() if location != "spread")]
         for name in kwargs.keys() - names:
             raise UnknownName(f"{self.name} does not take `{name}`{suggest_argument(name, names)}")
         try:
@@ -168,7 +168,7 @@ class Endpoint:
     @cached_property
     def _identifiable(self) -> str:
         """Return the argument whose body repeats the objectID of the path, or an empty string."""
-        body = next((name for name, place in self.places.items() if place == "body"), "")
+        body = next((name for name, location in self.places.items() if location == "body"), "")
         shape = get_args(self.types[body])[0] if body else None
         named = self.places.get("object_id") == "path" and typing.is_typeddict(shape)
         return body if named and "objectID" in required(shape) else ""
@@ -196,13 +196,13 @@ class Endpoint:
             "member": self._members_of(body),
         }
         given: dict[str, Any] = {}
-        for name, place in self.places.items():
-            if place == "body":
+        for name, location in self.places.items():
+            if location == "body":
                 given[name] = self._checked(name, body)
-            elif place == "spread":
+            elif location == "spread":
                 given |= self._checked(name, self._spread(sources["member"]))
-            elif sources[place].get(name) is not None:
-                given[name] = self._checked(name, sources[place][name])
+            elif sources[location].get(name) is not None:
+                given[name] = self._checked(name, sources[location][name])
             elif (default := self.signature.parameters[name].default) is Parameter.empty:
                 raise BadInput(f"`{name}` is missing")
             else:
@@ -213,7 +213,7 @@ class Endpoint:
 
     def _query_members_in(self, body: Any) -> dict[str, Any]:
         """Read arguments of a GET from its body; api.md has an example with `getClusters`."""
-        names = [name for name, place in self.places.items() if place == "query"]
+        names = [name for name, location in self.places.items() if location == "query"]
         return {n: body[n] for n in names if n in body} if isinstance(body, dict) else {}
 
     def _normalised(self, body: Any) -> Any:
@@ -231,12 +231,12 @@ class Endpoint:
     def _spread(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members of ``**params``; null is the same as not given."""
         self._refuse_unknown(members, self.members)
-        named = {name for name, place in self.places.items() if place != "spread"}
+        named = {name for name, location in self.places.items() if location != "spread"}
         return {n: value for n, value in members.items() if n not in named and value is not None}
 
     @property
     def _arguments(self) -> list[str]:
-        return [name for name, place in self.places.items() if place != "path"]
+        return [name for name, location in self.places.items() if location != "path"]
 
     def _refuse_unknown(self, members: Mapping[str, Any], names: Iterable[str]) -> None:
         for name in members.keys() - set(names):

@@ -147,7 +147,7 @@ class _Reader:
     """A recursive descent parser of conditions."""
 
     def __init__(self, text: str) -> None:
-        text = _FRAME.sub(lambda found: found[2] or "", text)
+        text = _FRAME.sub(lambda match: match[2] or "", text)
         self._tokens = [*_tokens(re.sub(r"^\s*where\s+", "", text, flags=re.I))]
         self._at = 0
 

@@ -18,15 +18,15 @@ from svc_notebook.errors import BadInput
 from svc_notebook.foreign_names import suggest_argument
 
 
-def same(one: Any, other: Any) -> bool:
+def same(first: Any, other: Any) -> bool:
     """Return whether two JSON values are equal; unlike in Python, true is not equal to 1."""
-    if one is other:
+    if first is other:
         return True
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
-        return len(one) == len(other) and all(map(same, one, other))
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+    if isinstance(first, dict) and isinstance(other, dict):
+        return first.keys() == other.keys() and all(same(first[key], other[key]) for key in first)
+    if isinstance(first, list | tuple) and isinstance(other, list | tuple):
+        return len(first) == len(other) and all(map(same, first, other))
+    return bool(first == other) and isinstance(first, bool) == isinstance(other, bool)
 
 
 WANTED = {
@@ -135,25 +135,25 @@ class Text(str):
     __slots__ = ()
 
 
-def check_value(value: Any, wanted: Any, name: str) -> Any:
-    """Return `value` unchanged if it has the type `wanted`; `name` is its position in errors."""
-    if is_valid_list(value, wanted):
+def check_value(value: Any, declared: Any, name: str) -> Any:
+    """Return `value` unchanged if it has the type `declared`; `name` is its position in errors."""
+    if is_valid_list(value, declared):
         return value
-    _refuse_unknown(value, wanted, name)
-    _converted(value, wanted, name, strict=True)
+    _refuse_unknown(value, declared, name)
+    _converted(value, declared, name, strict=True)
     return value
 
 
-def is_valid_list(value: Any, wanted: Any) -> bool:
-    """Return whether a list certainly has the type `wanted`; if not, the full check decides.
+def is_valid_list(value: Any, declared: Any) -> bool:
+    """Return whether a list certainly has the type `declared`; if not, the full check decides.
 
     Covers lists of objects with texts and free objects, such as the operations of a batch: they are
     checked a member at a time, which is ten times as fast for thousands of them.
     """
-    kinds = _uniform_members(wanted) if type(value) is list and value else None
+    kinds = _uniform_members(declared) if type(value) is list and value else None
     if kinds is None or set(map(type, value)) != {dict}:
         return False
-    shape = get_args(wanted)[0]
+    shape = get_args(declared)[0]
     shapes = [set(members) for members in set(map(tuple, value))]
     if not all(required(shape) <= members <= kinds.keys() for members in shapes):
         return False
@@ -168,12 +168,12 @@ def is_valid_list(value: Any, wanted: Any) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _uniform_members(wanted: Any) -> Mapping[str, tuple[type, frozenset[str]]] | None:
+def _uniform_members(declared: Any) -> Mapping[str, tuple[type, frozenset[str]]] | None:
     """Return the type and the allowed words of each member of a list of objects.
 
-    None if `wanted` is another type, or a member has more than texts and free objects.
+    None if `declared` is another type, or a member has more than texts and free objects.
     """
-    item = get_args(wanted)[0] if get_origin(wanted) is list else None
+    item = get_args(declared)[0] if get_origin(declared) is list else None
     if not is_shape(item):
         return None
     members = {name: _uniform_member(kind) for name, kind in hints(item).items()}
@@ -206,10 +206,10 @@ def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str
     }
 
 
-def read_text(text: str, wanted: Any, name: str) -> Any:
+def read_text(text: str, declared: Any, name: str) -> Any:
     """Parse text of a query string by its declared type (api.md, Format: arrays in a URL)."""
     text = str(text)
-    kinds = list(alternatives(wanted))
+    kinds = list(alternatives(declared))
     if text[:1] in ("[", "{") and kinds != [str]:
         try:
             value = msgspec.json.decode(text)
@@ -218,18 +218,18 @@ def read_text(text: str, wanted: Any, name: str) -> Any:
                 raise BadInput(f"`{name}`: not valid JSON: {text[:60]}") from None
         else:
             refuse_long_integers(value, name)
-            return check_value(value, wanted, name)
+            return check_value(value, declared, name)
     if str in kinds:
         return text
     try:
-        return _convert(text, wanted, strict=False)
+        return _convert(text, declared, strict=False)
     except msgspec.ValidationError as error:
         if any(get_origin(kind) is list for kind in kinds):
             if text.count(",") >= MAX_TEXT_ITEMS:
                 raise BadInput(f"`{name}`: more than {MAX_TEXT_ITEMS:,} items") from None
             parts = [part for part in text.split(",") if part]
-            return _converted(parts, wanted, name, strict=False)
-        raise _refusal(error, wanted, name) from None
+            return _converted(parts, declared, name, strict=False)
+        raise _refusal(error, declared, name) from None
 
 
 def write_text(value: Any) -> str:
@@ -254,11 +254,11 @@ def hints(shape: Any) -> dict[str, Any]:
     return {key: _required_off(kind) for key, kind in kinds.items()}
 
 
-def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
+def _converted(value: Any, declared: Any, name: str, *, strict: bool) -> Any:
     try:
-        return _convert(value, wanted, strict=strict)
+        return _convert(value, declared, strict=strict)
     except msgspec.ValidationError as error:
-        raise _refusal(error, wanted, name) from None
+        raise _refusal(error, declared, name) from None
     except UnicodeEncodeError:
         at = f"`{name}`" if name else "the body"
         raise BadInput(f"{at} contains a lone surrogate, which is not valid Unicode") from None
@@ -266,25 +266,25 @@ def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
         raise BadInput(f"{f'`{name}`' if name else 'the body'}: nested too deeply") from None
 
 
-def _convert(value: Any, wanted: Any, *, strict: bool) -> Any:
+def _convert(value: Any, declared: Any, *, strict: bool) -> Any:
     """Convert a value; the first conversion to a type is done by one thread alone.
 
     msgspec exposes a partly read TypedDict to other threads, which then read beyond its end.
     """
-    if wanted in _CONVERTED_TYPES:
-        return msgspec.convert(value, wanted, strict=strict)
+    if declared in _CONVERTED_TYPES:
+        return msgspec.convert(value, declared, strict=strict)
     with _FIRST_CONVERSION:
         try:
-            return msgspec.convert(value, wanted, strict=strict)
+            return msgspec.convert(value, declared, strict=strict)
         finally:
-            _CONVERTED_TYPES.add(wanted)
+            _CONVERTED_TYPES.add(declared)
 
 
-def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput:
+def _refusal(error: msgspec.ValidationError, declared: Any, name: str) -> BadInput:
     text = str(error)
     position = _AT.search(text)
     text = _AT.sub("", text)
-    if (wrong := _WORD.match(text)) and (words := literals(_member(wanted, position))):
+    if (wrong := _WORD.match(text)) and (words := literals(_member(declared, position))):
         text = f"`{wrong[1]}` is not one of {', '.join(words)}"
     at = f"{name}{position[1] if position else ''}".lstrip(".")
     subject = f"`{at}`" if at else "the body"
@@ -293,21 +293,21 @@ def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput
     return BadInput(f"{subject}: {text[0].lower()}{text[1:]}")
 
 
-def _member(wanted: Any, found: re.Match[str] | None) -> Any:
+def _member(declared: Any, match: re.Match[str] | None) -> Any:
     """Return the type at the position that an error names."""
-    for step in re.findall(r"\.(\w+)|\[", found[1] if found else ""):
-        kinds = list(alternatives(wanted))
+    for step in re.findall(r"\.(\w+)|\[", match[1] if match else ""):
+        kinds = list(alternatives(declared))
         inner = [hints(kind)[step] for kind in kinds if is_shape(kind) and step in hints(kind)]
         items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list and not step]
         if not inner and not items:
             break
-        wanted = (inner or items)[0]
-    return wanted
+        declared = (inner or items)[0]
+    return declared
 
 
-def _refuse_unknown(value: Any, wanted: Any, name: str) -> None:
+def _refuse_unknown(value: Any, declared: Any, name: str) -> None:
     """Raise for unknown members at any depth, because msgspec ignores them silently."""
-    for kind in alternatives(wanted):
+    for kind in alternatives(declared):
         if is_shape(kind) and isinstance(value, dict):
             _refuse_members(value, kind, name)
         elif get_origin(kind) is list and isinstance(value, list):
@@ -333,12 +333,12 @@ def is_shape(kind: Any) -> TypeGuard[type]:
 
 
 @lru_cache(maxsize=1024)
-def alternatives(wanted: Any) -> tuple[Any, ...]:
+def alternatives(declared: Any) -> tuple[Any, ...]:
     """Return the member types of a union, without annotations."""
-    wanted = _bare(wanted)
-    if get_origin(wanted) not in (Union, types.UnionType):
-        return (wanted,)
-    return tuple(kind for one in get_args(wanted) for kind in alternatives(one))
+    declared = _bare(declared)
+    if get_origin(declared) not in (Union, types.UnionType):
+        return (declared,)
+    return tuple(kind for member in get_args(declared) for kind in alternatives(member))
 
 
 @lru_cache(maxsize=256)
@@ -366,12 +366,12 @@ def _bare(kind: Any) -> Any:
     return kind
 
 
-def literals(wanted: Any) -> list[str]:
+def literals(declared: Any) -> list[str]:
     """Return the literal values that a type allows, for completion and suggestions.
 
     An empty one, which means the default, is left out.
     """
-    kinds = list(alternatives(wanted))
+    kinds = list(alternatives(declared))
     kinds += [
         k for kind in kinds if get_origin(kind) is list for k in alternatives(*get_args(kind))
     ]

@@ -37,11 +37,13 @@ SYNONYMS = ResourceKind(
     find=lambda client, index, page, size: client.search_synonyms(
         index, page=page, hitsPerPage=size
     ),
-    get=lambda client, index, one: client.get_synonym(index, one),
+    get=lambda client, index, object_id: client.get_synonym(index, object_id),
     save=lambda client, index, objects, replace, forward: client.save_synonyms(
         index, objects, replaceExistingSynonyms=replace, **forward
     ),
-    delete=lambda client, index, one, forward: client.delete_synonym(index, one, **forward),
+    delete=lambda client, index, object_id, forward: client.delete_synonym(
+        index, object_id, **forward
+    ),
     clear=lambda client, index, forward: client.clear_synonyms(index, **forward),
 )  # fmt: skip
 RULES = ResourceKind(
@@ -49,11 +51,13 @@ RULES = ResourceKind(
     find=lambda client, index, page, size: client.search_rules(
         index, page=page, hitsPerPage=size
     ),
-    get=lambda client, index, one: client.get_rule(index, one),
+    get=lambda client, index, object_id: client.get_rule(index, object_id),
     save=lambda client, index, objects, replace, forward: client.save_rules(
         index, objects, clearExistingRules=replace, **forward
     ),
-    delete=lambda client, index, one, forward: client.delete_rule(index, one, **forward),
+    delete=lambda client, index, object_id, forward: client.delete_rule(
+        index, object_id, **forward
+    ),
     clear=lambda client, index, forward: client.clear_rules(index, **forward),
 )  # fmt: skip
 
@@ -115,10 +119,10 @@ async def find_few(
 
 
 async def _get_or_none(
-    client: EndpointClient, kind: ResourceKind, index: str, one: str
+    client: EndpointClient, kind: ResourceKind, index: str, object_id: str
 ) -> dict[str, Any] | None:
     try:
-        return own_members(await kind.get(client, index, one))
+        return own_members(await kind.get(client, index, object_id))
     except NotFound:
         return None
 

@@ -189,14 +189,14 @@ def merge_extra(endpoint: str, body: Any, extra: Mapping[str, Any]) -> Any:
     raise BadInput(f"{endpoint}: `extra` cannot be added to a body that is already encoded")
 
 
-def _merged(known: Mapping[str, Any], extra: Mapping[str, Any], place: str) -> dict[str, Any]:
-    merged = dict(known)
+def _merged(members: Mapping[str, Any], extra: Mapping[str, Any], path: str) -> dict[str, Any]:
+    merged = dict(members)
     for name, value in extra.items():
         present = merged.get(name)
         if isinstance(present, Mapping) and isinstance(value, Mapping):
-            merged[name] = _merged(present, value, f"{place}{name}.")
+            merged[name] = _merged(present, value, f"{path}{name}.")
         elif present is not None:
-            raise BadInput(f"`{place}{name}` is given twice, once in `extra`")
+            raise BadInput(f"`{path}{name}` is given twice, once in `extra`")
         else:
             merged[name] = value
     return merged

@@ -34,10 +34,10 @@ class Members(dict[str, Any]):
     """An object of a response; reading a missing member raises an error that names the endpoint."""
 
     endpoint = ""
-    place = ""
+    path = ""
 
     def __missing__(self, name: str) -> NoReturn:
-        at = f" at `{self.place}`" if self.place else ""
+        at = f" at `{self.path}`" if self.path else ""
         raise MissingMember(
             f"{self.endpoint}: the response has no `{name}`{at}, which is required here; check "
             "whether responseFields excludes it, and whether the address is a service of this API",
@@ -48,7 +48,7 @@ class Members(dict[str, Any]):
 def members_of(value: Mapping[str, Any], endpoint: str, at: str = "") -> Members:
     """Convert an object of a response to `Members`."""
     made = Members(value)
-    made.endpoint, made.place = endpoint, at
+    made.endpoint, made.path = endpoint, at
     return made
 
 
@@ -79,20 +79,20 @@ def _check_count(endpoint: str, answer: Members, spec: RequestSpec) -> None:
         )
 
 
-def _refuse(wanted: str, value: Any, endpoint: str, at: str) -> NoReturn:
+def _refuse(declared: str, value: Any, endpoint: str, at: str) -> NoReturn:
     subject = f"`{at.lstrip('.')}` of the response" if at else "the response"
     actual = "null" if value is None else _WORDS.get(type(value), type(value).__name__)
     raise UnexpectedAnswer(
-        f"{endpoint}: {subject} must be {wanted}, not {actual}; is this the address of a search "
+        f"{endpoint}: {subject} must be {declared}, not {actual}; is this the address of a search "
         "service of this API?",
         endpoint=endpoint,
     )
 
 
 @lru_cache(maxsize=1024)
-def _check_of(wanted: Any) -> Check:
+def _check_of(declared: Any) -> Check:
     """Return the function that checks values of a type."""
-    kinds = _alternatives(wanted)
+    kinds = _alternatives(declared)
     if Any in kinds or object in kinds:
         return _anything
     if type(None) in kinds:
@@ -244,12 +244,12 @@ def _container(kind: Any) -> type:
     return container
 
 
-def _alternatives(wanted: Any) -> tuple[Any, ...]:
-    while get_origin(wanted) in (typing.Annotated, typing.Required, typing.NotRequired):
-        wanted = get_args(wanted)[0]
-    if get_origin(wanted) not in (Union, types.UnionType):
-        return (wanted,)
-    return tuple(kind for member in get_args(wanted) for kind in _alternatives(member))
+def _alternatives(declared: Any) -> tuple[Any, ...]:
+    while get_origin(declared) in (typing.Annotated, typing.Required, typing.NotRequired):
+        declared = get_args(declared)[0]
+    if get_origin(declared) not in (Union, types.UnionType):
+        return (declared,)
+    return tuple(kind for member in get_args(declared) for kind in _alternatives(member))
 
 
 def _union(kinds: typing.Iterable[Any]) -> Any:

@@ -183,11 +183,11 @@ class _Poll:
             await self.sleep(delay)
             delay = min(delay * POLL_GROWTH, MAX_POLL_SECONDS)
 
-    async def _check(self, name: str | None, queue: list[int], place: int) -> bool:
+    async def _check(self, name: str | None, queue: list[int], position: int) -> bool:
         """Remove a published task and those before it; return False if the task is pending."""
-        if not await self._is_published(name, queue[place]):
+        if not await self._is_published(name, queue[position]):
             return False
-        del queue[: place + 1]
+        del queue[: position + 1]
         self._report_progress()
         return True
 

@@ -65,9 +65,9 @@ def bind_words(
     The line takes precedence over the cell's body, and the body over `--params`. Without
     `evaluates`, the names in expressions are checked only, and the call cannot be performed.
     """
-    known = variables or {}
-    expressions = Interpolation(known, evaluates) if face == "magic" and is_enabled() else None
-    return _Binding(verb, face, known, expressions).bind(words, body)
+    values = variables or {}
+    expressions = Interpolation(values, evaluates) if face == "magic" and is_enabled() else None
+    return _Binding(verb, face, values, expressions).bind(words, body)
 
 
 @dataclass
@@ -111,16 +111,16 @@ class _Binding:
     def _find_option(self, name: str) -> Option:
         placed = self.verb.placed(self.face)
         # An operand that may be left out can be given by its name, too.
-        known = {o.name: o for o in placed if not (o.required or o.rest)}
-        known |= self.verb.named(self.face)
+        options = {o.name: o for o in placed if not (o.required or o.rest)}
+        options |= self.verb.named(self.face)
         if present := dict(self.verb.former).get(name):
             warn_user(f"`--{name}` is renamed to `--{present}`")
             name = present
-        spelled = name if name in known else same_name(name, known)
+        spelled = name if name in options else same_name(name, options)
         if spelled is None:
-            advice = suggest_argument(name, known, "--", self.verb.does.rpartition(".")[2])
+            advice = suggest_argument(name, options, "--", self.verb.does.rpartition(".")[2])
             raise BadOption(f"`{self.verb.name}` has no option `--{name}`{advice}")
-        return known[spelled]
+        return options[spelled]
 
     def _value_of(self, option: Option, left: deque[str]) -> str:
         following = left[0] if left and not left[0].startswith("--") else None
@@ -147,8 +147,12 @@ class _Binding:
 
     def _variable(self, name: str, option: str) -> object:
         if name not in self.variables:
-            found = self.variables.items()
-            names = [one for one, value in found if not (one.startswith("_") or is_tool(value))]
+            variables = self.variables.items()
+            names = [
+                variable
+                for variable, value in variables
+                if not (variable.startswith("_") or is_tool(value))
+            ]
             advice = (
                 did_you_mean(name, names)
                 if name.isidentifier()
@@ -192,8 +196,8 @@ class _Binding:
     def _option_meant(self, word: str) -> str:
         """Suggest `--name value` for `name=value`."""
         name, equals, value = word.partition("=")
-        known = self.verb.named(self.face)
-        return f"; did you mean `--{name} {value}`?" if equals and name in known else ""
+        options = self.verb.named(self.face)
+        return f"; did you mean `--{name} {value}`?" if equals and name in options else ""
 
     def _read_rest(self, operand: Option, words: list[str]) -> Any:
         name = operand.name.upper()
@@ -251,8 +255,8 @@ class _Binding:
         self.given[document.argument] = objects if document.many else objects[0]
 
     def _check_required(self) -> None:
-        known = (*self.verb.placed(self.face), *self.verb.named(self.face).values())
-        for option in known:
+        options = (*self.verb.placed(self.face), *self.verb.named(self.face).values())
+        for option in options:
             if option.required and option.parameter not in self.given:
                 raise BadOption(
                     f"{written(option)} is missing; usage: {usage(self.verb, self.face)}"
@@ -265,23 +269,23 @@ class _Binding:
         return name
 
 
-def _read_word(text: str, wanted: Any, name: str) -> Any:
-    if get_origin(wanted) is dict and (pairs := read_pairs(text)):
+def _read_word(text: str, expected: Any, name: str) -> Any:
+    if get_origin(expected) is dict and (pairs := read_pairs(text)):
         return pairs
-    if wanted is int and name.removeprefix("--") in DURATIONS:
+    if expected is int and name.removeprefix("--") in DURATIONS:
         text = str(read_seconds(text, name))
-    if wanted == list[str] and text.startswith("{"):
+    if expected == list[str] and text.startswith("{"):
         return [text]  # a template; no list begins so
     try:
-        return read_word(text, wanted, name)
+        return read_word(text, expected, name)
     except BadInput as error:
         raise BadOption(str(error).replace(" | null", "")) from None
 
 
 def _alternative(option: Option, face: Face) -> str:
     """Return what a notebook can use in place of an operand: a variable, a body."""
-    _, found, body = option.help.partition(VARIABLE_ALTERNATIVE)
-    return f"{found}{body}" if face == "magic" else ""
+    _, separator, body = option.help.partition(VARIABLE_ALTERNATIVE)
+    return f"{separator}{body}" if face == "magic" else ""
 
 
 def usage(verb: Verb, face: Face) -> str:

@@ -116,7 +116,7 @@ def _call_of(code: str, typed: Typed, variables: Mapping[str, object]) -> Call |
         if verb is None:
             return None
         edges = [start, *typed.commas[start], len(code)]
-        pieces = [code[one + 1 : other] for one, other in pairwise(edges)]
+        pieces = [code[edge + 1 : other] for edge, other in pairwise(edges)]
         return Call(verb, pieces, edges[-2] + 1)
     return None
 
@@ -153,11 +153,11 @@ def _in_text(
     option = _option_of(call)
     if option is None:
         return None
-    place = LineContext(_index_of(call, variables), "", False)
+    context = LineContext(_index_of(call, variables), "", False)
     text = code[typed.text_from :]
     # As in JSON: the quote means that the names are inside a string.
     value = text if option.completes == "path" else f'"{text}'
-    return CallSuggestions(complete_value(option, value, place, names), alone=True)
+    return CallSuggestions(complete_value(option, value, context, names), alone=True)
 
 
 def _between(call: Call, names: NameSource) -> CallSuggestions | None:
@@ -170,9 +170,9 @@ def _between(call: Call, names: NameSource) -> CallSuggestions | None:
     option = _option_of(call)
     if named:
         return _values(option, word[1], names) if option else None
-    given = {found[1] for piece in call.arguments[:-1] if (found := _NAMED.match(piece))}
-    known = [f"{name}=" for name in _options(call.verb) if name not in given]
-    texts = [name for name in known if name.casefold().startswith(word[1].casefold())]
+    given = {match[1] for piece in call.arguments[:-1] if (match := _NAMED.match(piece))}
+    offered = [f"{name}=" for name in _options(call.verb) if name not in given]
+    texts = [name for name in offered if name.casefold().startswith(word[1].casefold())]
     if option and option.completes == "index" and not word[1]:
         texts = [*map(_quoted, names.indices()), *texts]
     return CallSuggestions(CompletionMatches(word[1], texts), alone=False) if texts else None
@@ -211,9 +211,9 @@ def _options(verb: Verb) -> dict[str, Option]:
 def _index_of(call: Call, variables: Mapping[str, object]) -> str:
     """Return the index of a call: a string, or a variable that contains one."""
     operands = [operand.parameter for operand in call.verb.placed(call.verb.faces[0])]
-    for place, piece in enumerate(call.arguments[:-1]):
+    for position, piece in enumerate(call.arguments[:-1]):
         named = _NAMED.match(piece)
-        name = named[1] if named else operands[place] if place < len(operands) else ""
+        name = named[1] if named else operands[position] if position < len(operands) else ""
         if name != "index":
             continue
         value = piece[named.end() :] if named else piece

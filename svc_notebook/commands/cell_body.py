@@ -35,8 +35,8 @@ def read_body(body: str, shape: Any) -> dict[str, Any]:
 def read_documents(body: str, shape: Any) -> list[dict[str, Any]]:
     """Parse a body as objects: JSON, or YAML, or `name: value` lines; `---` separates objects."""
     if body.lstrip().startswith(("{", "[")):
-        found = _load_json(body)
-        return found if isinstance(found, list) else [found]
+        content = _load_json(body)
+        return content if isinstance(content, list) else [content]
     groups = read_groups(body)
     if groups is None:
         groups = _groups_of_lines(body)
@@ -87,12 +87,12 @@ def _reject_constant(word: str) -> NoReturn:
 
 
 def _reject_duplicates(members: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(members)
-    if len(found) < len(members):
+    unique = dict(members)
+    if len(unique) < len(members):
         names = [name for name, _ in members]
         duplicate = next(name for name in names if names.count(name) > 1)
         raise BadOption(f"`{duplicate}` is given twice")
-    return found
+    return unique
 
 
 def _entries(body: str) -> Iterator[Entry]:
@@ -113,10 +113,10 @@ def _entries(body: str) -> Iterator[Entry]:
 def _open_entry(line: str, number: int) -> Entry:
     if line == SEPARATOR:
         return Entry(SEPARATOR, "", number)
-    found = _ENTRY.fullmatch(line)
-    if not found:
+    match = _ENTRY.fullmatch(line)
+    if not match:
         raise BadOption(f"line {number}: `{line[:40]}` is not `name: value`")
-    return Entry(found[1], found[2] or "", number)
+    return Entry(match[1], match[2] or "", number)
 
 
 def _read_entry(entry: Entry, shape: Any, body: str) -> Any:
@@ -134,16 +134,16 @@ def _read_entry(entry: Entry, shape: Any, body: str) -> Any:
         raise BadOption(f"line {entry.line}: {error}".replace(" | null", "")) from None
 
 
-def _read_node(entry: Entry, wanted: Any, body: str) -> Any:
+def _read_node(entry: Entry, expected: Any, body: str) -> Any:
     """Parse a value of YAML; words, JSON and text-only values are parsed like a line."""
     node = entry.node
     is_word = node.id == "scalar" and not node.style
-    if is_word or _is_json(entry.text) or (node.id != "scalar" and takes_text_alone(wanted)):
-        return _read_value(entry.text, wanted, entry.name)
-    value = build_value(node, wanted, body)
-    if isinstance(value, str) and not is_valid(value, wanted) and is_valid([value], wanted):
+    if is_word or _is_json(entry.text) or (node.id != "scalar" and takes_text_alone(expected)):
+        return _read_value(entry.text, expected, entry.name)
+    value = build_value(node, expected, body)
+    if isinstance(value, str) and not is_valid(value, expected) and is_valid([value], expected):
         value = [value]  # quoted, where one item of a list is accepted
-    return check_value(value, wanted, entry.name)
+    return check_value(value, expected, entry.name)
 
 
 def _is_json(text: str) -> bool:
@@ -167,17 +167,17 @@ def _unquoted(text: str) -> Any:
     return value if isinstance(value, (str, list, dict)) else text
 
 
-def _read_value(text: str, wanted: Any, name: str) -> Any:
+def _read_value(text: str, expected: Any, name: str) -> Any:
     """Parse a value as JSON if the type fits; else as text, so that `query: 1984` is text."""
     try:
         value = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
-        return read_word(text, wanted, name)
+        return read_word(text, expected, name)
     try:
-        return check_value(value, wanted, name)
+        return check_value(value, expected, name)
     except BadInput:
         if isinstance(value, (dict, list)):
             raise
-        if isinstance(value, str) and is_valid([value], wanted):
+        if isinstance(value, str) and is_valid([value], expected):
             return [value]
-        return read_word(text, wanted, name)
+        return read_word(text, expected, name)

@@ -63,5 +63,5 @@ def _describe_profiles() -> str:
 
 def _describe_others() -> str:
     """Describe the local services that run on other folders than the default."""
-    found = [f"{each.url} on {each.data}" for each in all_running()]
-    return f". Local services on other folders: {', '.join(found)}" if found else ""
+    services = [f"{service.url} on {service.data}" for service in all_running()]
+    return f". Local services on other folders: {', '.join(services)}" if services else ""

@@ -120,9 +120,9 @@ def _verb_of(words: list[Word], face: Face) -> tuple[Verb | None, list[Word]]:
     return verb, [words[0], *words[len(words) - len(left) :]]
 
 
-def _also(members: list[str], typed: str, found: CompletionMatches) -> CompletionMatches:
+def _also(members: list[str], typed: str, matches: CompletionMatches) -> CompletionMatches:
     more = _matching(typed, members).texts
-    return found._replace(texts=[*more, *(t for t in found.texts if t not in more)])
+    return matches._replace(texts=[*more, *(t for t in matches.texts if t not in more)])
 
 
 def _complete_argument(
@@ -131,16 +131,16 @@ def _complete_argument(
     name, equals, value = last.text.partition("=")
     if name.startswith("--") and not equals:
         return _matching(name, [f"--{option}" for option in verb.named(face)])
-    place = LineContext(
+    context = LineContext(
         _word_of(words, verb, face, "index"), _word_of(words, verb, face, "df", "source"), True
     )
     if name.startswith("--"):
         option = verb.named(face).get(name[2:])
-        return complete_value(option, value, place, names)
+        return complete_value(option, value, context, names)
     awaited = _awaited(verb, words[1:], face)
     if verb.name == "call" and (awaited is None or awaited.rest):
         return _arguments([word.text for word in words], last.text, names)
-    return complete_value(awaited, last.text, place, names)
+    return complete_value(awaited, last.text, context, names)
 
 
 def _arguments(words: Sequence[str], typed: str, names: NameSource) -> CompletionMatches:
@@ -149,9 +149,9 @@ def _arguments(words: Sequence[str], typed: str, names: NameSource) -> Completio
     if equals:
         return _matching(value, names.indices() if name == "index" else ())
     row = next((row for row in ENDPOINTS if row.name in words), None)
-    known = dict.fromkeys([*row.signature.parameters, *row.members]) if row else {}
+    parameters = dict.fromkeys([*row.signature.parameters, *row.members]) if row else {}
     given = {word.partition("=")[0] for word in words}
-    return _matching(typed, [f"{name}=" for name in known if name not in ("params", *given)])
+    return _matching(typed, [f"{name}=" for name in parameters if name not in ("params", *given)])
 
 
 def complete_body(line: str, typed: str, names: NameSource) -> CompletionMatches:
@@ -162,19 +162,19 @@ def complete_body(line: str, typed: str, names: NameSource) -> CompletionMatches
     if verb is None or not verb.body:
         return CompletionMatches("", [])
     options = verb.members()
-    place = LineContext(_word_of(words, verb, "magic", "index"))
+    context = LineContext(_word_of(words, verb, "magic", "index"))
     if within := _params_in(typed):
-        return _in_json(within, spread_options(SearchParams), place, names)
+        return _in_json(within, spread_options(SearchParams), context, names)
     if typed.lstrip().startswith(("{", "[")):
-        return _in_json(typed, options, place, names)
+        return _in_json(typed, options, context, names)
     current = typed.rpartition("\n")[2]
     if _LINE_NAME.fullmatch(current):
         return _matching(current, [f"{name}:" for name in options])
     entries = list(_LINE_VALUE.finditer(typed))
-    if found := _LINE_VALUE.match(current):
-        return complete_value(options.get(found[1]), current[found.end() :], place, names)
+    if match := _LINE_VALUE.match(current):
+        return complete_value(options.get(match[1]), current[match.end() :], context, names)
     if current[:1].isspace() and entries:
-        return complete_value(options.get(entries[-1][1]), current.lstrip(), place, names)
+        return complete_value(options.get(entries[-1][1]), current.lstrip(), context, names)
     return CompletionMatches("", [])
 
 
@@ -186,29 +186,29 @@ def _params_in(typed: str) -> str:
 
 
 def _in_json(
-    typed: str, options: dict[str, Option], place: LineContext, names: NameSource
+    typed: str, options: dict[str, Option], context: LineContext, names: NameSource
 ) -> CompletionMatches:
     listed = typed.lstrip().startswith("[")
     at_top = (
         typed.count("{") - typed.count("}") == 1 and typed.count("[") - typed.count("]") == listed
     )
-    if at_top and (found := _JSON_NAME.search(typed)):
-        return _matching(found[1], options)
-    if found := _JSON_VALUE.match(typed):
-        return complete_value(options.get(found[1]), typed[found.end() :], place, names)
+    if at_top and (match := _JSON_NAME.search(typed)):
+        return _matching(match[1], options)
+    if match := _JSON_VALUE.match(typed):
+        return complete_value(options.get(match[1]), typed[match.end() :], context, names)
     return CompletionMatches("", [])
 
 
 def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
     """Return the option whose value comes next, else the next operand."""
-    known = verb.named(face)
+    options = verb.named(face)
     pending: Option | None = None
     placed = 0
     for word in words:
         if pending and pending.may_take(word.text) and not word.text.startswith("--"):
             pending = None
         elif word.text.startswith("--"):
-            option = None if "=" in word.text else known.get(word.text[2:])
+            option = None if "=" in word.text else options.get(word.text[2:])
             pending = None if option is None or option.is_flag else option
         elif word.text == "-o":
             pending = OUTPUT
@@ -218,92 +218,92 @@ def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
     return pending or next(iter(operands[placed:]), None)
 
 
-def _word_of(words: Sequence[Word], verb: Verb, face: Face, *wanted: str) -> str:
+def _word_of(words: Sequence[Word], verb: Verb, face: Face, *operands: str) -> str:
     """Return the word of a line that is one of these, as far as it is typed."""
     for count, word in enumerate(words):
         awaited = _awaited(verb, words[1:count], face) if count else None
-        meant = awaited and {awaited.parameter, awaited.completes} & set(wanted)
+        meant = awaited and {awaited.parameter, awaited.completes} & set(operands)
         if meant and not word.text.startswith("-"):
             return word.text
     return ""
 
 
 def complete_value(
-    option: Option | None, typed: str, place: LineContext, names: NameSource
+    option: Option | None, typed: str, context: LineContext, names: NameSource
 ) -> CompletionMatches:
     """Suggest values of an option; `typed` is the incomplete value with its quote."""
     if option is None:
         return CompletionMatches(typed, [])
     if option.completes == "path":
         return _paths(typed, names)
-    if option.completes == "facet" and (found := _facet_values(option, typed, place, names)):
-        return found
+    if option.completes == "facet" and (matches := _facet_values(option, typed, context, names)):
+        return matches
     if option.choices or option.takes(True):
         words = dict.fromkeys(("true", "false") if option.takes(True) else ())
         return _matching(_piece(typed), words | dict.fromkeys(option.choices))
-    named = _named(option, typed, place, names)
-    quoted = not place.bare or typed[:1] in ("'", '"') or _piece(typed) != typed
+    named = _named(option, typed, context, names)
+    quoted = not context.bare or typed[:1] in ("'", '"') or _piece(typed) != typed
     return _matching(_piece(typed), named if quoted else map(quote_word, named))
 
 
 def _facet_values(
-    option: Option, typed: str, place: LineContext, names: NameSource
+    option: Option, typed: str, context: LineContext, names: NameSource
 ) -> CompletionMatches | None:
     if option.name not in filter_completion.KINDS:
         return None
-    found = filter_completion.complete_value(
-        option.name, typed, lambda facet: names.values(place.index, facet), bare=place.bare
+    matches = filter_completion.complete_value(
+        option.name, typed, lambda facet: names.values(context.index, facet), bare=context.bare
     )
-    return CompletionMatches(*found) if found else None
+    return CompletionMatches(*matches) if matches else None
 
 
-def _named(option: Option, typed: str, place: LineContext, names: NameSource) -> Iterable[str]:
+def _named(option: Option, typed: str, context: LineContext, names: NameSource) -> Iterable[str]:
     if not option.completes:
         return ()
     around = AROUND.get(option.name, ())
     if around and _OPEN.search(typed):
-        return SOURCES["attribute" if option.name != "replicas" else "index"](names, place)
-    found = SOURCES.get(option.completes, _others(option.completes))(names, place)
-    return [*(f"{modifier}(" for modifier in around), *found]
+        return SOURCES["attribute" if option.name != "replicas" else "index"](names, context)
+    values = SOURCES.get(option.completes, _others(option.completes))(names, context)
+    return [*(f"{modifier}(" for modifier in around), *values]
 
 
 def _others(kind: str) -> Callable[[NameSource, LineContext], Iterable[str]]:
-    return lambda names, place: names.named(kind, place.index)
+    return lambda names, context: names.named(kind, context.index)
 
 
 def _paths(typed: str, names: NameSource) -> CompletionMatches:
     quoted = typed[:1] in ("'", '"')
     beginning = typed[1:] if quoted else typed
-    found = names.paths(beginning)
+    paths = names.paths(beginning)
     return CompletionMatches(
-        beginning, list(found) if quoted else [quote_word(path) for path in found]
+        beginning, list(paths) if quoted else [quote_word(path) for path in paths]
     )
 
 
 def _piece(typed: str) -> str:
-    found = _PIECE.search(typed)
-    return found[0].removeprefix("-") if found else ""
+    match = _PIECE.search(typed)
+    return match[0].removeprefix("-") if match else ""
 
 
 def _matching(fragment: str, names: Iterable[str]) -> CompletionMatches:
-    wanted = fragment.casefold()
+    beginning = fragment.casefold()
     return CompletionMatches(
-        fragment, [name for name in names if name.casefold().startswith(wanted)]
+        fragment, [name for name in names if name.casefold().startswith(beginning)]
     )
 
 
 SOURCES: dict[str, Callable[[NameSource, LineContext], Iterable[str]]] = {
-    "index": lambda names, place: names.indices(),
-    "attribute": lambda names, place: names.attributes(place.index),
-    "facet": lambda names, place: names.facets(place.index),
-    "criterion": lambda names, place: default_of("ranking"),
-    "column": lambda names, place: names.columns(place.source),
-    "profile": lambda names, place: names.profiles(),
-    "variable": lambda names, place: names.variables(),
-    "verb": lambda names, place: list(dict.fromkeys(verb.family for verb in VERBS)),
-    "endpoint": lambda names, place: [row.name for row in ENDPOINTS],
-    "setting": lambda names, place: hints(Settings),
-    "right": lambda names, place: get_args(Right),
+    "index": lambda names, context: names.indices(),
+    "attribute": lambda names, context: names.attributes(context.index),
+    "facet": lambda names, context: names.facets(context.index),
+    "criterion": lambda names, context: default_of("ranking"),
+    "column": lambda names, context: names.columns(context.source),
+    "profile": lambda names, context: names.profiles(),
+    "variable": lambda names, context: names.variables(),
+    "verb": lambda names, context: list(dict.fromkeys(verb.family for verb in VERBS)),
+    "endpoint": lambda names, context: [row.name for row in ENDPOINTS],
+    "setting": lambda names, context: hints(Settings),
+    "right": lambda names, context: get_args(Right),
 }
 # Modifiers around a name, by setting.
 AROUND: dict[str, tuple[str, ...]] = {

@@ -83,10 +83,10 @@ def _short(value: Any) -> str:
 def _describe_target(client: Client) -> str:
     from svc_notebook import session
 
-    own = client.connection
+    connection = client.connection
     name = session.profile_of(client)
     profile = f"profile {name}" if name else "no profile"
-    return f"{profile}, application {own.app_id} at {own.address}"
+    return f"{profile}, application {connection.app_id} at {connection.address}"
 
 
 def ask(question: str, face: Face) -> str | None:

@@ -29,13 +29,15 @@ def complete_value(
 
     `bare` is a word of a line, which ends at a space unless it is quoted.
     """
-    found = _TYPED[kind].search(typed)
-    if not found:
+    match = _TYPED[kind].search(typed)
+    if not match:
         return None
     outer = '"' if typed[:1] in "[{" else typed[:1] if typed[:1] in ("'", '"') else ""
-    inner, begun = found[2] or "", found[3] or found[4] or ""
-    wanted = begun.casefold()
-    near = [value for value in values(found[1]) if value.casefold().startswith(wanted)][:MAX_VALUES]
+    inner, begun = match[2] or "", match[3] or match[4] or ""
+    beginning = begun.casefold()
+    near = [value for value in values(match[1]) if value.casefold().startswith(beginning)][
+        :MAX_VALUES
+    ]
     texts = list(_write(near, kind, outer, inner))
     if bare and not outer and not inner and texts != [quote_word(text) for text in texts]:
         before = typed[: len(typed) - len(begun)]
@@ -45,9 +47,9 @@ def complete_value(
 
 def _write(values: list[str], kind: str, outer: str, inner: str) -> Iterator[str]:
     """Write values in filter syntax; values that cannot be quoted are left out."""
-    own = inner or ("'" if outer == '"' else '"')
+    quote = inner or ("'" if outer == '"' else '"')
     for value in values:
         plain = kind in LISTS or (_PLAIN.fullmatch(value) and value not in _WORDS)
-        if (outer and outer in value) or "\\" in value or (not plain and own in value):
+        if (outer and outer in value) or "\\" in value or (not plain and quote in value):
             continue
-        yield value if plain or inner else f"{own}{value}{own}"
+        yield value if plain or inner else f"{quote}{value}{quote}"

@@ -118,9 +118,11 @@ def _overview(face: Face) -> Iterator[str]:
 
 
 def _summary(family: str, verbs: list[Verb]) -> str:
-    own = [verb.summary for verb in verbs if verb.name == family]
-    members = ", ".join(verb.name.removeprefix(f"{family} ") for verb in verbs[len(own) :])
-    return "; ".join([*own, *([f"subcommands: {members}" if own else members] if members else [])])
+    summaries = [verb.summary for verb in verbs if verb.name == family]
+    members = ", ".join(verb.name.removeprefix(f"{family} ") for verb in verbs[len(summaries) :])
+    return "; ".join(
+        [*summaries, *([f"subcommands: {members}" if summaries else members] if members else [])]
+    )
 
 
 def describe_verb(verb: Verb, face: Face) -> Iterator[str]:
@@ -149,11 +151,11 @@ def _help_of(operand: Option, face: Face) -> str:
 
 def _own_options(verb: Verb, face: Face) -> Iterator[str]:
     named = verb.named(face).values()
-    own = [option for option in named if option.name not in spread_options(verb.spread)]
-    if own:
+    options = [option for option in named if option.name not in spread_options(verb.spread)]
+    if options:
         yield ""
         yield "Options:"
-        yield from _columns((written(option), option.described) for option in own)
+        yield from _columns((written(option), option.described) for option in options)
 
 
 def _spread(verb: Verb, face: Face) -> Iterator[str]:

@@ -50,27 +50,31 @@ class Interpolation:
 
     def finds(self, text: str) -> bool:
         """Return whether a text contains expressions; raise `BadOption` for unknown names."""
-        found = [*self._find(text)]
-        for placeholder in found:
+        expressions = [*self._find(text)]
+        for placeholder in expressions:
             if not placeholder.is_literal:
                 self._check_names(placeholder.code)
-        return bool(found)
+        return bool(expressions)
 
     def is_whole(self, text: str) -> bool:
         """Return whether a text is one expression."""
-        found = [*self._find(text)]
-        return len(found) == 1 and found[0][:2] == (0, len(text)) and not found[0].is_literal
+        expressions = [*self._find(text)]
+        return (
+            len(expressions) == 1
+            and expressions[0][:2] == (0, len(text))
+            and not expressions[0].is_literal
+        )
 
     def read_object(self, text: str) -> Any:
         """Return the value of a word that is one expression, as it is."""
         return self._evaluate(next(self._find(text)).code)
 
-    def read_word(self, text: str, wanted: Any, name: str, read: Any) -> Any:
+    def read_word(self, text: str, expected: Any, name: str, read: Any) -> Any:
         """Return the value of a word: of one expression, or of a text that contains some."""
         if self.is_whole(text):
-            return _fit(self._value(next(self._find(text)).code), wanted, name)
+            return _fit(self._value(next(self._find(text)).code), expected, name)
         marked = self._mark_json(text) if text[:1] in ("[", "{") else self._mark_text(text)
-        return self.fill(read(marked, wanted, name), name.lstrip("-"))
+        return self.fill(read(marked, expected, name), name.lstrip("-"))
 
     def mark_body(self, body: str) -> str:
         """Replace the expressions of a body by JSON values, or by marks inside of texts."""
@@ -96,59 +100,63 @@ class Interpolation:
         while at < len(text):
             braced, named = EXPRESSION_START.search(text, at), _NAME.search(text, at)
             if braced and (not named or braced.start() < named.start()):
-                found = expression_at(text, braced.start())
+                expression = expression_at(text, braced.start())
                 at = braced.end()
             elif named:
-                found = self._name_at(named)
+                expression = self._name_at(named)
                 at = named.end()
             else:
                 return
-            if found:
-                yield found
-                at = found.end
+            if expression:
+                yield expression
+                at = expression.end
 
-    def _name_at(self, found: re.Match[str]) -> EmbeddedExpression | None:
+    def _name_at(self, match: re.Match[str]) -> EmbeddedExpression | None:
         """Return `$name` if there is a variable of this name that has a value."""
-        name = found[2]
+        name = match[2]
         if name not in self.variables or is_tool(self.variables[name]):
             return None
-        is_literal = found[1] == "$$"
+        is_literal = match[1] == "$$"
         code = f"${name}" if is_literal else name
-        return EmbeddedExpression(found.start(), found.end(), code, is_literal)
+        return EmbeddedExpression(match.start(), match.end(), code, is_literal)
 
     def _mark_line(self, line: str) -> str:
-        found = [*self._find(line)]
+        expressions = [*self._find(line)]
         before = _BEFORE_VALUE.match(line)
-        is_value = len(found) == 1 and before and found[0][:2] == (before.end(), len(line.rstrip()))
-        if is_value and before and not found[0].is_literal:
-            return line[: before.end()] + self._write_json(found[0].code)
+        is_value = (
+            len(expressions) == 1
+            and before
+            and expressions[0][:2] == (before.end(), len(line.rstrip()))
+        )
+        if is_value and before and not expressions[0].is_literal:
+            return line[: before.end()] + self._write_json(expressions[0].code)
         return self._mark_text(line)
 
     def _mark_json(self, text: str) -> str:
         """Replace expressions: by JSON outside of strings, by marks inside of them."""
-        strings = [found.span() for found in _JSON_STRING.finditer(text)]
+        strings = [part.span() for part in _JSON_STRING.finditer(text)]
         parts, at = list[str](), 0
-        for found in self._find(text):
-            inside = any(start < found.start < end for start, end in strings)
-            parts.append(text[at : found.start])
-            at = found.end
-            if inside or found.is_literal:
-                parts.append(self._mark_of(found))
+        for part in self._find(text):
+            inside = any(start < part.start < end for start, end in strings)
+            parts.append(text[at : part.start])
+            at = part.end
+            if inside or part.is_literal:
+                parts.append(self._mark_of(part))
             else:
-                parts.append(self._write_json(found.code))
+                parts.append(self._write_json(part.code))
         return "".join([*parts, text[at:]])
 
     def _mark_text(self, text: str) -> str:
         parts, at = list[str](), 0
-        for found in self._find(text):
-            parts += [text[at : found.start], self._mark_of(found)]
-            at = found.end
+        for expression in self._find(text):
+            parts += [text[at : expression.start], self._mark_of(expression)]
+            at = expression.end
         return "".join([*parts, text[at:]])
 
-    def _mark_of(self, found: EmbeddedExpression) -> str:
-        if found.is_literal:
-            return found.code
-        self._values.append(self._value(found.code))
+    def _mark_of(self, expression: EmbeddedExpression) -> str:
+        if expression.is_literal:
+            return expression.code
+        self._values.append(self._value(expression.code))
         return f"{self._mark}x{len(self._values) - 1}x"
 
     def _write_json(self, code: str) -> str:
@@ -191,9 +199,9 @@ class Interpolation:
         nodes = ast.walk(ast.parse(code, mode="eval"))
         for name in (node.id for node in nodes if isinstance(node, ast.Name)):
             if name not in self.variables and not hasattr(builtins, name):
-                own = [each for each in self.variables if not each.startswith("_")]
+                names = [variable for variable in self.variables if not variable.startswith("_")]
                 raise BadOption(
-                    f"`{{{code}}}`: there is no variable `{name}`{did_you_mean(name, own)}; "
+                    f"`{{{code}}}`: there is no variable `{name}`{did_you_mean(name, names)}; "
                     f"literal braces are doubled: `{{{{{code}}}}}`"
                 )
 
@@ -224,14 +232,14 @@ def _plain(value: Any, code: str) -> Any:
     )
 
 
-def _fit(value: Any, wanted: Any, name: str) -> Any:
+def _fit(value: Any, expected: Any, name: str) -> Any:
     """Return a value in the type of an option: a number may be text, one item may be a list."""
     texts = [_as_text(item) for item in value] if isinstance(value, list) else _as_text(value)
     for fitting in (value, [value], texts, [texts]):
-        if (not isinstance(value, dict) or fitting is value) and is_valid(fitting, wanted):
+        if (not isinstance(value, dict) or fitting is value) and is_valid(fitting, expected):
             return fitting
     try:
-        return check_value(value, wanted, name)
+        return check_value(value, expected, name)
     except BadInput as error:
         raise BadOption(str(error).replace(" | null", "")) from None
 

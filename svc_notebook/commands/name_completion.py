@@ -87,9 +87,9 @@ class LiveNames:
 
     def columns(self, source: str) -> list[str]:
         """Return the columns of a variable's table, or those in the first line of a file."""
-        found = getattr(self._variables.get(source), "columns", None)
+        columns = getattr(self._variables.get(source), "columns", None)
         try:
-            return [*map(str, found)] if found is not None else _read_header(Path(source))
+            return [*map(str, columns)] if columns is not None else _read_header(Path(source))
         except (TypeError, OSError, UnicodeDecodeError, csv.Error):
             return []
 
@@ -98,13 +98,13 @@ class LiveNames:
         folder, slash, name = beginning.rpartition("/")
         inside = Path(folder + slash).expanduser() if slash else Path()
         try:
-            found = sorted(path for path in inside.iterdir() if path.name.startswith(name))
+            paths = sorted(path for path in inside.iterdir() if path.name.startswith(name))
         except OSError:
             return []
         hidden = name.startswith(".")
         return [
             f"{folder}{slash}{path.name}{'/' if path.is_dir() else ''}"
-            for path in found
+            for path in paths
             if hidden or not path.name.startswith(".")
         ]
 
@@ -126,7 +126,7 @@ class LiveNames:
     ) -> list[str]:
         task = self._tasks.get(key)
         slow = any(not pending.done() for pending in self._tasks.values())
-        connected = any(known[0] == key[0] for known in self._known)
+        connected = any(cached[0] == key[0] for cached in self._known)
         timeout = SHORT_CALL_SECONDS if slow else CALL_SECONDS if connected else FIRST_CALL_SECONDS
         if task is None or task.get_loop() is not asyncio.get_running_loop():
             task = self._tasks[key] = asyncio.ensure_future(request(client))

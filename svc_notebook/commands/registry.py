@@ -35,7 +35,7 @@ def _verb_meant(name: str, face: Face) -> str:
     # Only who asks for a deletion is answered with one.
     equals = [official] if official and (deletes(function) or not deletes(official)) else []
     names = (function, *FUNCTIONS.get(function, ()), *equals)
-    meant = list(dict.fromkeys(verbs[each] for each in names if each in verbs))
+    meant = list(dict.fromkeys(verbs[word] for word in names if word in verbs))
     return f"; use {' or '.join(f'`{verb}`' for verb in meant)}" if meant else ""
 
 
@@ -91,8 +91,8 @@ def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:
 
 
 def _subcommand_error(family: str, word: Sequence[str], members: Sequence[str]) -> str:
-    known = sorted(name.removeprefix(f"{family} ") for name in members)
+    subcommands = sorted(name.removeprefix(f"{family} ") for name in members)
     if not word or word[0].startswith("-"):
-        return f"`{family}` requires a subcommand: {', '.join(known)}"
-    advice = did_you_mean(word[0], known) or f"; the verbs are {', '.join(known)}"
+        return f"`{family}` requires a subcommand: {', '.join(subcommands)}"
+    advice = did_you_mean(word[0], subcommands) or f"; the verbs are {', '.join(subcommands)}"
     return f"`{family} {word[0]}` is not a verb{advice}"

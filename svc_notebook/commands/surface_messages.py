@@ -34,7 +34,8 @@ HOW_TO_CONNECT_TESTS = f"; pass --svc-profile NAME, or {ENVIRONMENT}"
 def spell_error(error: SvcError, verb: Verb, face: Face) -> None:
     """Write the message and the notes of an error in the words of a verb's surface."""
     error.args = tuple(
-        spell(each, verb, face) if isinstance(each, str) else each for each in error.args
+        spell(argument, verb, face) if isinstance(argument, str) else argument
+        for argument in error.args
     )
     if notes := getattr(error, "__notes__", None):
         notes[:] = [spell(note, verb, face) for note in notes]
@@ -44,8 +45,8 @@ def spell(text: str, verb: Verb | None, face: Face) -> str:
     """Return a message of functions in the words of a surface."""
     if face == "command":
         text = _OF_NOTEBOOKS.sub("", _CONNECT.sub(HOW_TO_CONNECT, text))
-    text = _CALL.sub(lambda found: _spell_call(found, face), text)
-    text = _NAMED.sub(lambda found: _spell_call(found, face), text)
+    text = _CALL.sub(lambda match: _spell_call(match, face), text)
+    text = _NAMED.sub(lambda match: _spell_call(match, face), text)
     return _spell_arguments(text, verb, face) if verb is not None else text
 
 
@@ -56,17 +57,17 @@ def spell_for_tests(error: BaseException) -> str:
 
 
 def _spell_arguments(text: str, verb: Verb, face: Face) -> str:
-    options = {each.parameter: each for each in verb.named(face).values()}
-    return _ARGUMENT.sub(lambda found: _spell_argument(found, options), text)
+    options = {option.parameter: option for option in verb.named(face).values()}
+    return _ARGUMENT.sub(lambda match: _spell_argument(match, options), text)
 
 
-def _spell_argument(found: re.Match[str], options: dict[str, Any]) -> str:
-    option = options.get(found["name"])
-    if option is None or option.positional or found["value"] == "False":
-        return found[0]
-    if found["value"] == "True":
+def _spell_argument(match: re.Match[str], options: dict[str, Any]) -> str:
+    option = options.get(match["name"])
+    if option is None or option.positional or match["value"] == "False":
+        return match[0]
+    if match["value"] == "True":
         return f"--{option.name}"
-    return f"--{option.name} {_spell_value(found['value'])}"
+    return f"--{option.name} {_spell_value(match['value'])}"
 
 
 def _spell_value(text: str) -> str:
@@ -81,20 +82,24 @@ def _spell_value(text: str) -> str:
     return quote_word(str(value)) if isinstance(value, str) else text
 
 
-def _spell_call(found: re.Match[str], face: Face) -> str:
+def _spell_call(match: re.Match[str], face: Face) -> str:
     """Return the line of a verb for a call, with the operands and options that can be typed."""
-    groups = found.groupdict()
+    groups = match.groupdict()
     name = groups["name"] or groups["plain"].partition("(")[0]
     verb = _verbs_by_function(face).get(name)
     if verb is None:
-        return found[0]
+        return match[0]
     words = ["%svc" if face == "magic" else "svc", verb.name]
     with suppress(SyntaxError):
-        call = ast.parse(found[0].strip("`"), mode="eval").body
+        call = ast.parse(match[0].strip("`"), mode="eval").body
         if isinstance(call, ast.Call):
-            words += [word for each in call.args if (word := _spell_operand(each))]
-            named = (f"{each.arg}={ast.unparse(each.value)}" for each in call.keywords if each.arg)
-            words += [_spell_arguments(each, verb, face) for each in named]
+            words += [word for argument in call.args if (word := _spell_operand(argument))]
+            named = (
+                f"{argument.arg}={ast.unparse(argument.value)}"
+                for argument in call.keywords
+                if argument.arg
+            )
+            words += [_spell_arguments(argument, verb, face) for argument in named]
     return f"`{' '.join(words)}`"
 
 

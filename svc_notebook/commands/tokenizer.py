@@ -97,8 +97,8 @@ def _read_value(line: str, at: int) -> tuple[str, int]:
 def _end_of_bare(line: str, at: int) -> int:
     """Return the end of a bare word; blanks inside of an expression in braces belong to it."""
     while at < len(line) and not line[at].isspace():
-        found = expression_at(line, at) if line[at] == "{" else None
-        at = found.end if found else at + 1
+        expression = expression_at(line, at) if line[at] == "{" else None
+        at = expression.end if expression else at + 1
     return at
 
 

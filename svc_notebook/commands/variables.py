@@ -43,8 +43,8 @@ def _advice(
 ) -> str:
     of_index = operand is not None and operand.completes == "index"
     option = _variable_option(verb, words)
-    own = operand.parameter if operand else ""
-    if option and (option.required or not of_index or option.parameter == own):
+    parameter = operand.parameter if operand else ""
+    if option and (option.required or not of_index or option.parameter == parameter):
         return f"did you mean `--{option.name} {name}`?"
     if operand is None and PARAMS in verb.options:
         return f"did you mean `--{PARAMS.name} {name}`?"
@@ -62,7 +62,7 @@ def literal_variable(verb: Verb, words: Sequence[str], variables: Variables) -> 
     if not option or not placed:
         return ""
     operand, word = placed[-1]
-    alone = sum(each is operand for each, _ in placed) == 1
+    alone = sum(candidate is operand for candidate, _ in placed) == 1
     value = variables.get(word)
     many = isinstance(value, Iterable) and not isinstance(value, str) and not is_tool(value)
     if not (alone and many and _accepts_any_word(operand)):
@@ -94,8 +94,8 @@ def _placed(verb: Verb, words: Sequence[str]) -> Iterator[Place]:
             awaits = None
         else:
             left.append(word)
-    for place, word in enumerate(left):
-        yield operands[place] if place < len(operands) else last, word
+    for position, word in enumerate(left):
+        yield operands[position] if position < len(operands) else last, word
 
 
 def _accepts_any_word(operand: Option | None) -> bool:
@@ -104,5 +104,5 @@ def _accepts_any_word(operand: Option | None) -> bool:
 
 
 def _name_of(word: str) -> str:
-    found = _NAME.fullmatch(word)
-    return found[1] if found else ""
+    match = _NAME.fullmatch(word)
+    return match[1] if match else ""

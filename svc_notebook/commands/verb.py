@@ -185,14 +185,16 @@ class Verb:
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function and return the result of the verb."""
-        found = self.function(**{**dict(self.fixed), **arguments})
-        return _import(self.result)(found) if self.result else found
+        result = self.function(**{**dict(self.fixed), **arguments})
+        return _import(self.result)(result) if self.result else result
 
     def named(self, face: Face) -> dict[str, Option]:
         """Return all `--name` options in that interface, the verb's own first."""
         confirmation = (YES,) if self.destructive else ()
-        own = {o.name: o for o in (*self.options, *confirmation, *self.common) if face in o.faces}
-        return own | spread_options(self.spread) | own
+        options = {
+            o.name: o for o in (*self.options, *confirmation, *self.common) if face in o.faces
+        }
+        return options | spread_options(self.spread) | options
 
     def placed(self, face: Face) -> list[Option]:
         """Return all positional parameters in that interface."""

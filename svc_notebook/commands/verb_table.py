@@ -25,7 +25,7 @@ def _read_verb(row: dict[str, Any]) -> Verb:
     document = row.pop("document", None)
     placed, named, common = (row.pop(name, []) for name in ("operands", "options", "common"))
     return Verb(
-        operands=tuple(_read_option(each, positional=True) for each in placed),
+        operands=tuple(_read_option(stored, positional=True) for stored in placed),
         options=tuple(map(_read_option, named)),
         common=tuple(map(_read_option, common)),
         spread=_shape(row.pop("spread", None)),

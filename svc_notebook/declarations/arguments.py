@@ -63,9 +63,9 @@ def register_adviser(advise: Adviser) -> Adviser:
 
 def check_names(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> None:
     """Raise `BadArgument` for a name that is not an argument of a function."""
-    if kwargs and (known := _accepted_names(function)):
-        for name in kwargs.keys() - known:
-            raise BadArgument(f"{function.__name__}: {_unknown(name, known, function.__name__)}")
+    if kwargs and (accepted := _accepted_names(function)):
+        for name in kwargs.keys() - accepted:
+            raise BadArgument(f"{function.__name__}: {_unknown(name, accepted, function.__name__)}")
 
 
 @cache
@@ -110,12 +110,12 @@ async def _advise(
             await advise(error, {**given, **kwargs})
 
 
-def _unknown(name: str, known: Iterable[str], function: str) -> str:
-    advice = suggest_argument(name, known, function=function)
-    names = sorted(known)
+def _unknown(name: str, accepted: Iterable[str], function: str) -> str:
+    advice = suggest_argument(name, accepted, function=function)
+    names = sorted(accepted)
     if not advice and len(names) <= MAX_LISTED_NAMES:
         advice = f"; the arguments are {', '.join(names)}"
-    if "extra" in known:
+    if "extra" in accepted:
         advice += "; to send it unchecked, use extra={...}"
     return f"there is no argument `{name}`{advice}"
 

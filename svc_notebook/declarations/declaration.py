@@ -204,5 +204,5 @@ def _declare(function: F, **facts: Any) -> F:
 
 def declaration_of(function: Callable[..., Any]) -> Declaration | None:
     """Return the declaration of a function, if it has one."""
-    found: Declaration | None = getattr(function, "__dict__", {}).get(_ATTRIBUTE)
-    return found
+    declared: Declaration | None = getattr(function, "__dict__", {}).get(_ATTRIBUTE)
+    return declared

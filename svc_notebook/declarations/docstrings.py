@@ -48,10 +48,10 @@ def _entries(head: re.Match[str], body: str, stop: int) -> Iterator[ParameterEnt
 
 def find_section(doc: str, title: str) -> tuple[int, int]:
     """Return where the content of a section begins and ends; an empty range without one."""
-    found = list(_SECTION.finditer(doc))
-    for number, section in enumerate(found):
+    sections = list(_SECTION.finditer(doc))
+    for number, section in enumerate(sections):
         if section["title"] == title:
-            following = found[number + 1].start() if number + 1 < len(found) else len(doc)
+            following = sections[number + 1].start() if number + 1 < len(sections) else len(doc)
             return section.end() + 1, following
     return 0, 0
 

@@ -104,8 +104,8 @@ _DESCRIPTIONS = KEY_MEMBERS | CONNECTION_MEMBERS | OTHER_MEMBERS
 
 def describe_member(name: str, shape: Any = None) -> str:
     """Return the description of a member of a shape, empty if there is none."""
-    own = _OF_SHAPE.get(getattr(shape, "__name__", ""), {})
-    if name in own:
-        return own[name]
-    known = PARAMETERS.get(name)
-    return known.meaning if known else _DESCRIPTIONS.get(name, "")
+    members = _OF_SHAPE.get(getattr(shape, "__name__", ""), {})
+    if name in members:
+        return members[name]
+    parameter = PARAMETERS.get(name)
+    return parameter.meaning if parameter else _DESCRIPTIONS.get(name, "")

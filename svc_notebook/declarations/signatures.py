@@ -37,8 +37,8 @@ def spell_out(function: Callable[..., Any]) -> None:
     spread = [p for p in signature.parameters.values() if p.kind is Parameter.VAR_KEYWORD]
     shape = shape_of(function, spread[0]) if spread else None
     if shape is not None:
-        own = [p for p in signature.parameters.values() if p not in spread]
-        taken = {parameter.name for parameter in own}
+        named = [p for p in signature.parameters.values() if p not in spread]
+        taken = {parameter.name for parameter in named}
         names = [name for name in hints(shape) if name.isidentifier() and name not in taken]
         more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
         entries = _entries(shape, tuple(names))
@@ -46,7 +46,7 @@ def spell_out(function: Callable[..., Any]) -> None:
         function.__doc__ = (
             replace_entry(doc, spread[0].name, entries) if described else add_entries(doc, entries)
         )
-        function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+        function.__signature__ = signature.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
     function.__dict__[_SPELLED] = True
 
 
@@ -82,10 +82,10 @@ def describe_default(shape: Any, name: str) -> str:
     """Return the default of a member of a shape as text, empty if there is none."""
     if shape.__name__ == ROWS_SHAPE:
         return _row_defaults().get(name, "")
-    known = PARAMETERS.get(name)
-    if known is None or known.default is None or shape.__name__ == "LogOptions":
+    parameter = PARAMETERS.get(name)
+    if parameter is None or parameter.default is None or shape.__name__ == "LogOptions":
         return ""
-    return msgspec.json.encode(known.default).decode()
+    return msgspec.json.encode(parameter.default).decode()
 
 
 @cache

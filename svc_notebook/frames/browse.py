@@ -128,7 +128,7 @@ async def browse_chunks(
         if shape.is_plain:
             reader.expect(known_columns.kinds)
         note_origin(frame, client, read_browse.__name__, given)
-        frame.attrs["svc"]["next"] = buffer.place
+        frame.attrs["svc"]["next"] = buffer.position
         return frame
 
     pages = with_extra(client, extra).browse_pages(
@@ -153,13 +153,13 @@ async def browse_chunks(
 class _PageRest:
     """The remaining records of a page, and their position."""
 
-    place: BrowsePosition
+    position: BrowsePosition
     hits: Sequence[Any]
 
     def after(self, count: int) -> _PageRest:
         """Return the rest after some more records are taken."""
-        skip = self.place["skip"] + count
-        return _PageRest({"cursor": self.place["cursor"], "skip": skip}, self.hits[count:])
+        skip = self.position["skip"] + count
+        return _PageRest({"cursor": self.position["cursor"], "skip": skip}, self.hits[count:])
 
 
 class _RecordBuffer:
@@ -170,9 +170,9 @@ class _RecordBuffer:
         self.count = 0
 
     @property
-    def place(self) -> BrowsePosition | None:
+    def position(self) -> BrowsePosition | None:
         """The position of the first record."""
-        return self._pages[0].place if self._pages else None
+        return self._pages[0].position if self._pages else None
 
     def add(self, page: _PageRest) -> None:
         """Add a page."""
@@ -215,10 +215,10 @@ class _Shape:
         names = None if others is None else ["objectID", *others]
         return Columns(names, flatten=self.flatten)
 
-    def reader(self, place: BrowsePosition) -> PageReader:
+    def reader(self, position: BrowsePosition) -> PageReader:
         """Return the page reader; skipped records do not affect the columns."""
         every = self.columns is None
-        return PageReader(only=not every, peek=every and self.is_plain and not place["skip"])
+        return PageReader(only=not every, peek=every and self.is_plain and not position["skip"])
 
     @property
     def is_plain(self) -> bool:

@@ -38,8 +38,8 @@ class Columns:
     `size.width` is looked up inside `size`; with `flatten` all members of objects are columns.
     """
 
-    def __init__(self, wanted: Sequence[str] | None = None, *, flatten: bool = False) -> None:
-        self._wanted = None if flatten else wanted
+    def __init__(self, names: Sequence[str] | None = None, *, flatten: bool = False) -> None:
+        self._wanted = None if flatten else names
         self._flatten = flatten
         self._parts: dict[str, list[Part]] = {name: [] for name in self._wanted or ()}
         self._kinds: dict[str, set[Kind | None]] = {}

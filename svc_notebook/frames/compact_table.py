@@ -46,7 +46,7 @@ def _is_unchanged(frame_type: type[pd.DataFrame]) -> bool:
 def write_compact_table(frame: pd.DataFrame) -> str:
     """Write a result as a table of the columns that matter; the others are in a closed part."""
     shown = frame.head(_row_count(len(frame)))
-    columns = [(str(name), shown.iloc[:, place]) for place, name in enumerate(shown)]
+    columns = [(str(name), shown.iloc[:, position]) for position, name in enumerate(shown)]
     if not _is_numbered(frame):
         columns.insert(0, (str(frame.index.name or ""), frame.index[: len(shown)].to_series()))
     chosen = _choose(columns)

@@ -82,8 +82,8 @@ def id_text(given: Any) -> str:
     return str(int(given))
 
 
-def _request(index: str, each: str, columns: Sequence[str] | None) -> ObjectRequest:
-    request: ObjectRequest = {"indexName": index, "objectID": each}
+def _request(index: str, object_id: str, columns: Sequence[str] | None) -> ObjectRequest:
+    request: ObjectRequest = {"indexName": index, "objectID": object_id}
     return request if columns is None else {**request, "attributesToRetrieve": list(columns)}
 
 

@@ -103,15 +103,15 @@ async def read_browse(
     240
     """
     if chunksize is None:
-        own = asynchronous(client)
-        found = await frames.read_browse(
-            own, index,
+        aio = asynchronous(client)
+        records = await frames.read_browse(
+            aio, index,
             columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend,
             extra=extra, **params,
         )  # fmt: skip
-        await warn_of_columns(own, index, found, columns, params)
-        await warn_of_searches(own, index, found, params)
-        return found
+        await warn_of_columns(aio, index, records, columns, params)
+        await warn_of_searches(aio, index, records, params)
+        return records
     return frames.browse_chunks(
         asynchronous(client), index, chunksize,
         columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend,
@@ -221,12 +221,12 @@ async def read_records(
       objectID  price
     0  LMP-001   23.9
     """
-    own = asynchronous(client)
-    found = await frames.read_records(
-        own, index, ids_in(ids), columns=columns, flatten=flatten, dtype_backend=dtype_backend,
+    aio = asynchronous(client)
+    records = await frames.read_records(
+        aio, index, ids_in(ids), columns=columns, flatten=flatten, dtype_backend=dtype_backend,
     )  # fmt: skip
-    await warn_of_columns(own, index, found, columns)
-    return found
+    await warn_of_columns(aio, index, records, columns)
+    return records
 
 
 @public(

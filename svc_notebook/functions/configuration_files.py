@@ -87,13 +87,13 @@ async def pull_config(
 
 def settle_application(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
     """Describe what files would change; nothing is written."""
-    found = background_loop.run(
+    drift = background_loop.run(
         configuration_files.apply(
             client.aio, _folder(given["folder"]), _names(given.get("indices")), check=True
         )
     )
-    print(found)  # noqa: T201 - the differences are what is confirmed
-    return f"apply {format_count(len(found.changes), 'change')} of {given['folder']}", {}
+    print(drift)  # noqa: T201 - the differences are what is confirmed
+    return f"apply {format_count(len(drift.changes), 'change')} of {given['folder']}", {}
 
 
 @public(

@@ -353,13 +353,13 @@ def _connected_service() -> LocalService | None:
         address = session.current().connection.address
     except NotConnected:
         return None
-    return next((each for each in all_running() if each.url == address), None)
+    return next((service for service in all_running() if service.url == address), None)
 
 
 def _describe_others() -> str:
     """Describe the other local services that run."""
-    found = [str(each.data) for each in all_running()]
-    return f"; one runs on {', '.join(found)}: pass --data {found[0]}" if found else ""
+    folders = [str(service.data) for service in all_running()]
+    return f"; one runs on {', '.join(folders)}: pass --data {folders[0]}" if folders else ""
 
 
 @verb_only(

@@ -64,9 +64,9 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     >>> svc.get_crawler("shop")["running"]
     True
     """
-    own = asynchronous(client)
-    found = dict(await own.get_crawler(await crawler_id(own, crawler), withConfig=True))
-    return {name: _mask(value) for name, value in found.items()}
+    aio = asynchronous(client)
+    configuration = dict(await aio.get_crawler(await crawler_id(aio, crawler), withConfig=True))
+    return {name: _mask(value) for name, value in configuration.items()}
 
 
 @public(
@@ -130,7 +130,9 @@ async def create_crawler(
     given, target_client = _config(config), asynchronous(client)
     if if_exists not in get_args(IfCrawlerExists):
         raise BadInput(f"`if_exists` must be 'fail' or 'replace', not {if_exists!r}")
-    existing = [one["id"] for one in await list_all(target_client, name) if one["name"] == name]
+    existing = [
+        listed["id"] for listed in await list_all(target_client, name) if listed["name"] == name
+    ]
     if not existing:
         made = await target_client.create_crawler(name, given)
         return {"crawler": made["id"], "name": name, **_warnings(made)}
@@ -180,12 +182,12 @@ async def configure_crawler(
     >>> svc.configure_crawler("shop", {"maxUrls": 100})["crawler"]
     'shop'
     """
-    own, given = asynchronous(client), _config(config)
-    named = await crawler_id(own, crawler)
+    aio, given = asynchronous(client), _config(config)
+    named = await crawler_id(aio, crawler)
     if whole:
-        done = await own.update_crawler(named, config=given)
+        done = await aio.update_crawler(named, config=given)
     else:
-        done = await own.update_crawler_config(named, given)
+        done = await aio.update_crawler_config(named, given)
     return describe_task(crawler, done)
 
 
@@ -269,8 +271,8 @@ async def rename_crawler(
     'shop'
     >>> svc.rename_crawler("store", "shop")
     """
-    own = asynchronous(client)
-    return describe_task(crawler, await own.update_crawler(await crawler_id(own, crawler), name))
+    aio = asynchronous(client)
+    return describe_task(crawler, await aio.update_crawler(await crawler_id(aio, crawler), name))
 
 
 @public(
@@ -345,8 +347,8 @@ async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Write
     >>> svc.run_crawler("shop")["crawler"]
     'shop'
     """
-    own = asynchronous(client)
-    return describe_task(crawler, await own.run_crawler(await crawler_id(own, crawler)))
+    aio = asynchronous(client)
+    return describe_task(crawler, await aio.run_crawler(await crawler_id(aio, crawler)))
 
 
 @public(verb("crawlers pause", "crawlers pause docs"), endpoints=("pause_crawler",))
@@ -369,8 +371,8 @@ async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Wri
     'shop'
     >>> svc.run_crawler("shop")
     """
-    own = asynchronous(client)
-    return describe_task(crawler, await own.pause_crawler(await crawler_id(own, crawler)))
+    aio = asynchronous(client)
+    return describe_task(crawler, await aio.pause_crawler(await crawler_id(aio, crawler)))
 
 
 @public(
@@ -415,8 +417,8 @@ async def try_url(
     >>> [record["title"] for found in result["records"] for record in found["records"]]
     ['Desk lamps']
     """
-    own, held = asynchronous(client), None if config is None else _config(config)
-    return dict(await own.test_crawler_url(await crawler_id(own, crawler), url, held))
+    aio, held = asynchronous(client), None if config is None else _config(config)
+    return dict(await aio.test_crawler_url(await crawler_id(aio, crawler), url, held))
 
 
 def _describe_existing(name: str, ids: list[str]) -> str:
@@ -462,7 +464,7 @@ def _encode_member(name: str, value: Any) -> Any:
     if name in FUNCTIONS and isinstance(value, str):
         return {"__type": "function", "source": value}
     if name == "actions" and isinstance(value, list):
-        return [_encode_action(one) for one in value]
+        return [_encode_action(item) for item in value]
     return value
 
 
@@ -485,7 +487,7 @@ def _unmask(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _unmask(held) for name, held in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_unmask(one) for one in value]
+        return [_unmask(item) for item in value]
     return value.reveal() if isinstance(value, Secret) else value
 
 

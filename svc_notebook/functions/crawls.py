@@ -63,13 +63,13 @@ async def reindex_crawler(
     >>> svc.reindex_crawler("shop", wait=True)["done"]
     2
     """
-    own = asynchronous(client)
-    named = await crawler_id(own, crawler)
-    done = describe_task(crawler, await own.reindex_crawler(named))
+    aio = asynchronous(client)
+    named = await crawler_id(aio, crawler)
+    done = describe_task(crawler, await aio.reindex_crawler(named))
     if not wait:
         return done
-    await wait_crawled(own, named, [done["taskId"]], timeout=timeout, on_count=on_progress)
-    ends = await count_ends(own, named)
+    await wait_crawled(aio, named, [done["taskId"]], timeout=timeout, on_count=on_progress)
+    ends = await count_ends(aio, named)
     if on_progress:
         on_progress(sum(ends.values()))
     return {**done, **ends}
@@ -132,14 +132,14 @@ async def crawl_urls(
     listed = list_texts(urls, "urls", column="url")
     if not listed:
         raise BadInput("no URLs to crawl; pass at least one")
-    own = asynchronous(client)
-    named = await crawler_id(own, crawler)
+    aio = asynchronous(client)
+    named = await crawler_id(aio, crawler)
     tasks = [
-        (await own.crawl_urls(named, listed[start : start + MAX_URLS_PER_CALL], save))["taskId"]
+        (await aio.crawl_urls(named, listed[start : start + MAX_URLS_PER_CALL], save))["taskId"]
         for start in range(0, len(listed), MAX_URLS_PER_CALL)
     ]
     if wait:
-        await wait_crawled(own, named, tasks, timeout=timeout, on_count=on_progress)
+        await wait_crawled(aio, named, tasks, timeout=timeout, on_count=on_progress)
     return {"crawler": crawler, "urls": len(listed), "taskId": tasks}
 
 
@@ -188,11 +188,11 @@ async def crawler_task(
     >>> svc.crawler_task("shop", task, wait=True)["pending"]
     False
     """
-    own = asynchronous(client)
-    named = await crawler_id(own, crawler)
+    aio = asynchronous(client)
+    named = await crawler_id(aio, crawler)
     if wait:
-        await wait_crawled(own, named, [task], timeout=timeout, on_count=on_progress)
-    pending = not wait and bool((await own.get_crawler_task(named, task))["pending"])
+        await wait_crawled(aio, named, [task], timeout=timeout, on_count=on_progress)
+    pending = not wait and bool((await aio.get_crawler_task(named, task))["pending"])
     return {"crawler": crawler, "taskId": task, "pending": pending}
 
 
@@ -223,13 +223,13 @@ async def cancel_crawler_task(
     >>> if crawler["blocked"]:
     ...     svc.cancel_crawler_task("shop")
     """
-    own = asynchronous(client)
-    named = await crawler_id(own, crawler)
+    aio = asynchronous(client)
+    named = await crawler_id(aio, crawler)
     if task is None:
-        task = (await own.get_crawler(named)).get("blockingTaskId")
+        task = (await aio.get_crawler(named)).get("blockingTaskId")
     if not task:
         raise BadInput(f"no task blocks {crawler}")
-    await own.cancel_crawler_task(named, task)
+    await aio.cancel_crawler_task(named, task)
     return {"crawler": crawler, "taskId": task, "cancelled": True}
 
 

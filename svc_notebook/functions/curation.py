@@ -84,30 +84,30 @@ async def delete(
 
     A key that may not read the objects deletes without that check.
     """
-    wanted = list(dict.fromkeys(id_text(each) for each in ([ids] if isinstance(ids, str) else ids)))
-    known: set[str] | None = None
+    names = list(dict.fromkeys(id_text(item) for item in ([ids] if isinstance(ids, str) else ids)))
+    stored: set[str] | None = None
     with suppress(KeyRefused):
-        known = {each["objectID"] for each in await find_all(client, kind, index)}
-    if known is not None and (missing := [each for each in wanted if each not in known]):
+        stored = {item["objectID"] for item in await find_all(client, kind, index)}
+    if stored is not None and (missing := [item for item in names if item not in stored]):
         raise NotFound(
             f"{index} has no {kind.name} {', '.join(missing[:10])}; nothing was deleted", status=404
         )
     answers: list[Any] = []
 
-    async def delete_one(one: str) -> None:
-        answers.append(await kind.delete(client, index, one, forward))
+    async def delete_one(name: str) -> None:
+        answers.append(await kind.delete(client, index, name, forward))
 
-    gone = dict.fromkeys(wanted)
+    gone = dict.fromkeys(names)
     async with noting(client, index, {kind.name: gone}, note=f"{kind.name} delete"):
-        for start in range(0, len(wanted), MAX_PARALLEL_DELETIONS):
+        for start in range(0, len(names), MAX_PARALLEL_DELETIONS):
             await run_together(
-                delete_one(one) for one in wanted[start : start + MAX_PARALLEL_DELETIONS]
+                delete_one(name) for name in names[start : start + MAX_PARALLEL_DELETIONS]
             )
         outcome = await write_and_wait(
             client, answers, index=index,
             confirm=lambda: holds(client, index, kind.name, gone),
         )  # fmt: skip
-    return await _summary(client, kind, index, None if known is None else len(known), outcome)
+    return await _summary(client, kind, index, None if stored is None else len(stored), outcome)
 
 
 async def clear(
@@ -131,9 +131,9 @@ async def export(
     client: AsyncClient, kind: ResourceKind, index: str, path: str | Path
 ) -> WriteSummary:
     """Write all objects to a file."""
-    found = await find_all(client, kind, index)
-    write_file(Path(path), found, kind.shape)
-    return {"index": index, "path": str(path), "written": len(found)}
+    objects = await find_all(client, kind, index)
+    write_file(Path(path), objects, kind.shape)
+    return {"index": index, "path": str(path), "written": len(objects)}
 
 
 async def count(client: AsyncClient, kind: ResourceKind, index: str) -> int | None:

@@ -76,14 +76,14 @@ async def save_entries(
     {'dictionary': 'stopwords', 'saved': 1, 'before': 0, 'after': 1}
     """
     requests = _additions(dictionary, entries)
-    own = asynchronous(client)
-    before = await _count_custom(own, dictionary)
+    aio = asynchronous(client)
+    before = await _count_custom(aio, dictionary)
     answers = [
-        await own.batch_dictionary(dictionary, requests[start : start + HITS_PER_PAGE])
+        await aio.batch_dictionary(dictionary, requests[start : start + HITS_PER_PAGE])
         for start in range(0, len(requests), HITS_PER_PAGE)
     ]
-    outcome = await write_and_wait(own, answers)
-    return await _summary(own, dictionary, before, outcome, saved=len(requests))
+    outcome = await write_and_wait(aio, answers)
+    return await _summary(aio, dictionary, before, outcome, saved=len(requests))
 
 
 @public(
@@ -127,10 +127,10 @@ async def replace_entries(
     requests = _additions(dictionary, entries)
     if not requests:
         raise BadInput("no entries to save; use `clear` to delete all")
-    own = asynchronous(client)
-    before = await _count_custom(own, dictionary)
-    outcome = await write_and_wait(own, own.batch_dictionary(dictionary, requests, True))
-    return await _summary(own, dictionary, before, outcome, saved=len(requests))
+    aio = asynchronous(client)
+    before = await _count_custom(aio, dictionary)
+    outcome = await write_and_wait(aio, aio.batch_dictionary(dictionary, requests, True))
+    return await _summary(aio, dictionary, before, outcome, saved=len(requests))
 
 
 @public(
@@ -173,22 +173,22 @@ async def delete_entries(
     0
     """
     _check(dictionary)
-    own = asynchronous(client)
-    known: set[str] | None = None
+    aio = asynchronous(client)
+    stored: set[str] | None = None
     with suppress(KeyRefused):
-        known = {each["objectID"] for each in await _custom_entries(own, dictionary)}
-    wanted = [id_text(each) for each in ([ids] if isinstance(ids, str) else ids)]
-    if known is not None and (lost := [each for each in wanted if each not in known]):
+        stored = {item["objectID"] for item in await _custom_entries(aio, dictionary)}
+    names = [id_text(item) for item in ([ids] if isinstance(ids, str) else ids)]
+    if stored is not None and (lost := [item for item in names if item not in stored]):
         raise NotFound(
             f"{dictionary} have no custom entry {', '.join(lost[:10])}; nothing was deleted",
             status=404,
         )
     requests: list[DictionaryRequest] = [
-        {"action": "deleteEntry", "body": {"objectID": each}} for each in wanted
+        {"action": "deleteEntry", "body": {"objectID": item}} for item in names
     ]
-    answers = [await own.batch_dictionary(dictionary, requests)] if requests else []
-    outcome = await write_and_wait(own, answers)
-    return await _summary(own, dictionary, None if known is None else len(known), outcome)
+    answers = [await aio.batch_dictionary(dictionary, requests)] if requests else []
+    outcome = await write_and_wait(aio, answers)
+    return await _summary(aio, dictionary, None if stored is None else len(stored), outcome)
 
 
 @public(
@@ -221,10 +221,10 @@ async def clear_entries(
     >>> svc.clear_entries("stopwords")["after"]
     0
     """
-    own = asynchronous(client)
-    before = await _count_custom(own, dictionary)
-    outcome = await write_and_wait(own, own.batch_dictionary(dictionary, [], True))
-    return await _summary(own, dictionary, before, outcome)
+    aio = asynchronous(client)
+    before = await _count_custom(aio, dictionary)
+    outcome = await write_and_wait(aio, aio.batch_dictionary(dictionary, [], True))
+    return await _summary(aio, dictionary, before, outcome)
 
 
 @public(
@@ -257,9 +257,9 @@ async def export_entries(
     >>> svc.export_entries("stopwords", "stopwords.csv")["path"]
     'stopwords.csv'
     """
-    found = await _custom_entries(asynchronous(client), dictionary)
-    write_file(Path(path), found, DictionaryEntry)
-    return {"dictionary": dictionary, "path": str(path), "written": len(found)}
+    entries = await _custom_entries(asynchronous(client), dictionary)
+    write_file(Path(path), entries, DictionaryEntry)
+    return {"dictionary": dictionary, "path": str(path), "written": len(entries)}
 
 
 @public(
@@ -313,20 +313,20 @@ async def dictionary_settings(
     0  stopwords       en  True
     >>> svc.dictionary_settings("stopwords", reset=True)
     """
-    own, changes, facts = asynchronous(client), StandardEntries(), dict[str, str]()
+    aio, changes, facts = asynchronous(client), StandardEntries(), dict[str, str]()
     if off or on or reset:
         changes = _standard_entries(dictionary, list_texts(off, "off"), list_texts(on, "on"), reset)
-        facts = (await write_and_wait(own, own.set_dictionary_settings(changes))).facts()
+        facts = (await write_and_wait(aio, aio.set_dictionary_settings(changes))).facts()
     try:
-        found: Any = (await own.get_dictionary_settings())["disableStandardEntries"]
+        states: Any = (await aio.get_dictionary_settings())["disableStandardEntries"]
     except KeyRefused:
         if not changes:
             raise
-        found = changes
+        states = changes
         facts["unread"] = "this key may not read the settings; the rows contain the values sent"
     rows = [
         (name, language, switched)
-        for name, languages in found.items()
+        for name, languages in states.items()
         if dictionary in (None, name) and isinstance(languages, Mapping)
         for language, switched in sorted(languages.items())
     ]
@@ -362,33 +362,33 @@ def _check(dictionary: str) -> None:
 
 def _additions(dictionary: str, entries: Documents) -> list[DictionaryRequest]:
     _check(dictionary)
-    found: list[Any] = take_documents(entries, DictionaryEntry, "entries")
-    for entry in found:
+    documents: list[Any] = take_documents(entries, DictionaryEntry, "entries")
+    for entry in documents:
         entry.pop("type", None)  # the service sets it, and it is always `custom`
-    return [{"action": "addEntry", "body": entry} for entry in found]
+    return [{"action": "addEntry", "body": entry} for entry in documents]
 
 
 async def _custom_entries(client: AsyncClient, dictionary: DictionaryName) -> list[dict[str, Any]]:
     """Find the custom entries; only languages that have some are searched, up to the last one."""
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for language, held in (await _custom_counts(client, dictionary)).items():
-        found += await _custom_entries_of(client, dictionary, language, held)
-    return sorted(found, key=lambda entry: str(entry["objectID"]))
+        entries += await _custom_entries_of(client, dictionary, language, held)
+    return sorted(entries, key=lambda entry: str(entry["objectID"]))
 
 
 async def _custom_entries_of(
     client: AsyncClient, dictionary: DictionaryName, language: str, held: int
 ) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     pages = each_page(
         lambda page: client.search_dictionary(dictionary, "", page, HITS_PER_PAGE, language), "hits"
     )
     async for hits in pages:
-        own = [own_members(hit) for hit in hits if hit.get("type", "custom") == "custom"]
-        found += [{name: entry[name] for name in entry if name != "type"} for entry in own]
-        if len(found) >= held:
+        custom = [own_members(hit) for hit in hits if hit.get("type", "custom") == "custom"]
+        entries += [{name: entry[name] for name in entry if name != "type"} for entry in custom]
+        if len(entries) >= held:
             break
-    return found
+    return entries
 
 
 async def _count_custom(client: AsyncClient, dictionary: DictionaryName) -> int | None:

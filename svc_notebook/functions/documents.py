@@ -46,9 +46,9 @@ def take_curated(given: Any, kind: ResourceKind) -> tuple[list[dict[str, Any]], 
     """Return synonyms or rules, and the objectIDs generated for those without one."""
     if kind.shape is Synonym:
         given = synonyms_of_words(given)
-    found = take_objects(given, kind.shape, kind.name)
-    named = [with_id(kind, document) for document in found]
-    made = [new["objectID"] for new, old in zip(named, found, strict=True) if new is not old]
+    objects = take_objects(given, kind.shape, kind.name)
+    named = [with_id(kind, document) for document in objects]
+    made = [new["objectID"] for new, old in zip(named, objects, strict=True) if new is not old]
     return take_documents(named, kind.shape, kind.name), made
 
 
@@ -60,8 +60,8 @@ def synonyms_of_words(given: Any) -> Any:
     """
     if isinstance(given, str):
         lines = given.strip().splitlines() if _has_words(given) else []
-    elif isinstance(given, (list, tuple)) and all(isinstance(each, str) for each in given):
-        several = any("," in each or ARROW in each for each in given)
+    elif isinstance(given, (list, tuple)) and all(isinstance(text, str) for text in given):
+        several = any("," in text or ARROW in text for text in given)
         lines = list(given) if several else [", ".join(given)]
     else:
         lines = []
@@ -95,21 +95,21 @@ def _is_file_name(text: str) -> bool:
 
 def take_objects(given: Any, shape: Any, what: str) -> Sequence[Mapping[str, Any]]:
     """Return what was given as objects of any kind; raises `BadInput` naming the place."""
-    found = _objects(given, shape, what)
-    for number, document in enumerate(found):
+    objects = _objects(given, shape, what)
+    for number, document in enumerate(objects):
         if not isinstance(document, Mapping):
             raise BadInput(f"{what}[{number}] must be an object, not {_kind(document)}")
-    return found
+    return objects
 
 
 def take_documents(given: Any, shape: Any, what: str) -> list[dict[str, Any]]:
     """Return what was given as objects of a shape; raises `BadInput` naming the place."""
-    found = take_objects(given, shape, what)
+    objects = take_objects(given, shape, what)
     if shape is dict:
-        return [dict(document) for document in found]
+        return [dict(document) for document in objects]
     return [
         _checked(document, shape, place("", f"{what}[{number}]"))
-        for number, document in enumerate(found)
+        for number, document in enumerate(objects)
     ]
 
 
@@ -176,19 +176,19 @@ def write_file(path: Path, documents: Sequence[Mapping[str, Any]], shape: Any) -
     write_named_file(path.expanduser(), text)
 
 
-def _by_suffix(path: Path, known: Mapping[str, Any]) -> Any:
-    if path.suffix.lower() not in known:
+def _by_suffix(path: Path, formats: Mapping[str, Any]) -> Any:
+    if path.suffix.lower() not in formats:
         raise BadInput(
-            f"unsupported format `{path.suffix}` of {path}; use {', '.join(known)}"
-            f"{did_you_mean(path.suffix, known)}"
+            f"unsupported format `{path.suffix}` of {path}; use {', '.join(formats)}"
+            f"{did_you_mean(path.suffix, formats)}"
         )
-    return known[path.suffix.lower()]
+    return formats[path.suffix.lower()]
 
 
 def read_json(text: str, shape: Any) -> list[dict[str, Any]]:
     """Read an array of objects, or one object."""
-    found = _decode(text)
-    return found if isinstance(found, list) else [found]
+    content = _decode(text)
+    return content if isinstance(content, list) else [content]
 
 
 def read_lines(text: str, shape: Any) -> list[dict[str, Any]]:

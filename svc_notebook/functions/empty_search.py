@@ -136,8 +136,8 @@ async def relax(client: AsyncClient, index: str, params: Params) -> Diagnosis:
     words = [counted.condition.alone["query"] for counted in counts.of("word")]
     if words and not counts.matching:
         unknown = counts.unknown_words
-        known = [word for word in words if word not in unknown]
-        searches += await _combine(client, index, rest, known, unknown)
+        indexed = [word for word in words if word not in unknown]
+        searches += await _combine(client, index, rest, indexed, unknown)
     faults = await check_filters(client, index, params)
     reasons = [
         *_explain_words(words, counts),
@@ -195,25 +195,25 @@ def _explain_filters(counts: SearchCounts, *, has_words: bool) -> Iterator[str]:
     if empty:
         yield f"No record matches {list_names(empty, 'or', quoted=False)}."
     elif filters and matching and not counts.hits:
-        found = f"Without filters the words have {matching:,} hits; " if has_words else ""
+        unfiltered = f"Without filters the words have {matching:,} hits; " if has_words else ""
         names = list_names([c.condition.label for c in filters], "and", quoted=False)
-        text = f"{found}no record among them matches {names}."
-        yield text if found else f"No record matches {names} together."
+        text = f"{unfiltered}no record among them matches {names}."
+        yield text if unfiltered else f"No record matches {names} together."
 
 
 async def _combine(
     client: AsyncClient,
     index: str,
     rest: Params,
-    known: Sequence[str],
+    indexed: Sequence[str],
     unknown: Sequence[str],
 ) -> list[RelaxedSearch]:
     """Search without the unknown words; if that has no hits, keep each word that leaves some."""
     kept, hits = list[str](), 0
-    if unknown and known:
-        [hits] = await count_hits(client, index, [{**rest, "query": " ".join(known)}])
-        kept = list(known) if hits else []
-    for word in [] if kept else known:
+    if unknown and indexed:
+        [hits] = await count_hits(client, index, [{**rest, "query": " ".join(indexed)}])
+        kept = list(indexed) if hits else []
+    for word in [] if kept else indexed:
         [number] = await count_hits(client, index, [{**rest, "query": " ".join([*kept, word])}])
         if number:
             kept, hits = [*kept, word], number
@@ -254,8 +254,8 @@ def _list_filters(rest: Params) -> Iterator[SearchCondition]:
     for name in FILTERS:
         if name in rest and name not in (*ENTRY_FILTERS, "filters"):
             center = ["aroundLatLng"] if name == "aroundRadius" else []
-            own = {key: rest[key] for key in [*center, name] if key in rest}
-            yield SearchCondition("filter", name, without(rest, name), own)
+            kept = {key: rest[key] for key in [*center, name] if key in rest}
+            yield SearchCondition("filter", name, without(rest, name), kept)
 
 
 def _list_parameters(rest: Params) -> Iterator[SearchCondition]:
@@ -287,8 +287,8 @@ def _only_entries(entries: Sequence[tuple[str, Any]]) -> Params:
 
 async def count_hits(client: AsyncClient, index: str, searches: Sequence[Params]) -> list[int]:
     """Count the hits of searches."""
-    own = {"hitsPerPage": 0, "facets": [], "analytics": False, "indexName": index}
-    requests: Any = [{**value, **own} for value in searches]
+    request = {"hitsPerPage": 0, "facets": [], "analytics": False, "indexName": index}
+    requests: Any = [{**value, **request} for value in searches]
     counts: list[int] = []
     for start in range(0, len(requests), MAX_SEARCHES_PER_REQUEST):
         part = requests[start : start + MAX_SEARCHES_PER_REQUEST]
@@ -299,11 +299,11 @@ async def count_hits(client: AsyncClient, index: str, searches: Sequence[Params]
 
 def _unique(searches: Sequence[RelaxedSearch]) -> list[RelaxedSearch]:
     """Sort searches by their hits, most first; the first label of equal searches is kept."""
-    found: list[RelaxedSearch] = []
+    unique: list[RelaxedSearch] = []
     for search in searches:
-        if all(search["value"] != other["value"] for other in found):
-            found.append(search)
-    return sorted(found, key=lambda search: -search["hits"])
+        if all(search["value"] != other["value"] for other in unique):
+            unique.append(search)
+    return sorted(unique, key=lambda search: -search["hits"])
 
 
 def list_names(names: Sequence[str], word: str, *, quoted: bool = True) -> str:

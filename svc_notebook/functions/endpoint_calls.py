@@ -82,8 +82,8 @@ async def call(
     given = _read(row, arguments or {})
     if twice := sorted(given.keys() & (body or {}).keys()):
         raise BadInput(f"`{twice[0]}` is given twice")
-    own = asynchronous(client)
-    return await own.perform(row, row.encode(**given, **(body or {})))
+    aio = asynchronous(client)
+    return await aio.perform(row, row.encode(**given, **(body or {})))
 
 
 def _row(endpoint: str) -> Endpoint:
@@ -101,20 +101,20 @@ def _read(row: Endpoint, arguments: Mapping[str, Any] | OneOrMany) -> dict[str, 
         name, equals, text = word.partition("=")
         kinds = _kinds(row)
         if not equals or name not in kinds:
-            own = [p for p in row.signature.parameters if p != "params"]
-            known = ", ".join([*own, *(["…"] if row.members else [])]) or "nothing"
+            names = [p for p in row.signature.parameters if p != "params"]
+            listed = ", ".join([*names, *(["…"] if row.members else [])]) or "nothing"
             advice = did_you_mean(name, kinds)
             raise BadInput(
-                f"unexpected argument `{word}`{advice}; `{row.name}` takes {known}, as name=value"
+                f"unexpected argument `{word}`{advice}; `{row.name}` takes {listed}, as name=value"
             )
         given[name] = read_word(text, kinds[name], name)
     return given
 
 
 def _kinds(row: Endpoint) -> dict[str, Any]:
-    own = [
+    declared = [
         name
         for name, parameter in row.signature.parameters.items()
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD
     ]
-    return {**row.members, **{name: row.types[name] for name in own}}
+    return {**row.members, **{name: row.types[name] for name in declared}}

@@ -91,10 +91,10 @@ async def send_events(
         raise BadInput("no events to send; pass at least one")
     for number, event in enumerate(checked):
         check_parts(event, f"events[{number}]")
-    own = asynchronous(client)
+    aio = asynchronous(client)
     for start in range(0, len(checked), MAX_EVENTS_PER_CALL):
         try:
-            await own.push_events(checked[start : start + MAX_EVENTS_PER_CALL])
+            await aio.push_events(checked[start : start + MAX_EVENTS_PER_CALL])
         except CallFailed as error:
             if start:
                 error.add_note(f"the first {start} of {len(checked)} events were accepted")
@@ -153,7 +153,7 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
     if "queryID" in added:
         chosen["queryID"] = frame[added["queryID"]]
     if "objectID" in frame and not {"objectIDs", "filters"} & {*chosen.columns, *shared}:
-        chosen["objectIDs"] = [[str(one)] for one in frame["objectID"]]
+        chosen["objectIDs"] = [[str(object_id)] for object_id in frame["objectID"]]
     if "timestamp" in chosen and is_datetime64_any_dtype(chosen["timestamp"]):
         chosen["timestamp"] = _milliseconds(chosen["timestamp"])
     rows = take_documents(chosen, dict, "events")

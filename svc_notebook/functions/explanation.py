@@ -70,10 +70,10 @@ async def explain(
     0     1       tie  LMP-001
     1     2       tie  LMP-003
     """
-    own = asynchronous(client)
+    aio = asynchronous(client)
     search: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}
-    answer = await own.search(index, query, attributesToHighlight=[], **search)
-    ranking = await ranking_of(own, index)
+    answer = await aio.search(index, query, attributesToHighlight=[], **search)
+    ranking = await ranking_of(aio, index)
     start = first_rank(answer)
     searchable = ranking.get("searchableAttributes") or ()
     rows = _rows(answer["hits"], criteria_in_order(ranking, params), searchable, start)
@@ -85,13 +85,13 @@ async def explain(
 def _rows(
     hits: Sequence[Hit], steps: Sequence[Criterion], searchable: Sequence[str], start: int
 ) -> Iterator[tuple[Any, ...]]:
-    for rank, (one, other) in enumerate(itertools.pairwise(hits), start):
-        criterion, better, raw_value, next_raw_value = difference(one, other, steps)
-        value = describe_value(criterion, raw_value, one, searchable)
+    for rank, (higher, other) in enumerate(itertools.pairwise(hits), start):
+        criterion, better, raw_value, next_raw_value = difference(higher, other, steps)
+        value = describe_value(criterion, raw_value, higher, searchable)
         next_value = describe_value(criterion, next_raw_value, other, searchable)
         yield (
-            rank, describe_reason(criterion, value, next_value), title_of(one), title_of(other),
-            criterion, better, value, next_value, one["objectID"], other["objectID"],
+            rank, describe_reason(criterion, value, next_value), title_of(higher), title_of(other),
+            criterion, better, value, next_value, higher["objectID"], other["objectID"],
             raw_value, next_raw_value,
         )  # fmt: skip
 
@@ -104,6 +104,6 @@ def title_of(hit: Hit) -> str:
         if isinstance(value, str) and value and name != "objectID" and not name.startswith("_")
     }
     named = {name.casefold(): value for name, value in reversed(texts.items())}
-    known = (named[name] for name in TITLES if name in named)
-    text = " ".join(next(known, next(iter(texts.values()), "")).split())
+    attributes = (named[name] for name in TITLES if name in named)
+    text = " ".join(next(attributes, next(iter(texts.values()), "")).split())
     return shorten(text, MAX_TITLE_CHARACTERS)

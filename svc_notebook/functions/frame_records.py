@@ -28,19 +28,19 @@ def record_columns(source: Any, options: Mapping[str, Any]) -> Any:
     """
     if not isinstance(source, DataFrame):
         return source
-    wanted = {*(options.get("columns") or ()), *(options.get("operations") or ())}
+    named = {*(options.get("columns") or ()), *(options.get("operations") or ())}
     source = hits_of(source)
-    if "svc" not in source.attrs and not wanted:
+    if "svc" not in source.attrs and not named:
         _warn_of_search_columns([str(name) for name in source.columns])
     ids = options.get("id") or ()
-    added = {*added_to(source).values()} - wanted - {*([ids] if isinstance(ids, str) else ids)}
+    added = {*added_to(source).values()} - named - {*([ids] if isinstance(ids, str) else ids)}
     return source.loc[:, ~source.columns.isin([*added])] if added else source
 
 
 async def warn_of_columns(
     client: AsyncClient,
     index: str,
-    found: DataFrame,
+    frame: DataFrame,
     columns: Iterable[str] | None,
     params: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
@@ -49,14 +49,14 @@ async def warn_of_columns(
     Only for columns that are empty in all records found, a sample of the index is checked.
     """
     names = params.get("attributesToRetrieve") if columns is None else columns
-    if names is None or hits_of(found).empty:
+    if names is None or hits_of(frame).empty:
         return
-    added = added_to(found).values()
+    added = added_to(frame).values()
     empty = [
         name
         for name in names
         if name[:1] not in ("*", "-")
-        and (name not in found or (name not in added and found[name].isna().all()))
+        and (name not in frame or (name not in added and frame[name].isna().all()))
     ]
     if empty:
         (await check_attributes(client, index, {"attributesToRetrieve": empty})).warn()
@@ -67,10 +67,11 @@ def _warn_of_search_columns(names: list[str]) -> None:
     places = names[: names.index("objectID")] if "objectID" in names else []
     marked = [name for name in names if name.startswith(HIGHLIGHTED)]
     searched = "rank" in places and places[-1] in SEARCH_COLUMNS
-    if found := [name for name in places if searched and name in SEARCH_COLUMNS] + marked:
+    added = [name for name in places if searched and name in SEARCH_COLUMNS] + marked
+    if added:
         warn_user(
             f"columns that a search adds are sent as attributes of the records: "
-            f"{', '.join(found[:MAX_LISTED_COLUMNS])}; select the columns to send by `columns=`"
+            f"{', '.join(added[:MAX_LISTED_COLUMNS])}; select the columns to send by `columns=`"
         )
 
 

@@ -77,15 +77,15 @@ class ShownHits:
 
     def _headline(self) -> str:
         facts = self.frame.attrs["svc"]
-        found = facts.get("nbHits", len(self.frame))
+        hit_count = facts.get("nbHits", len(self.frame))
         words = f' for "{_short(str(facts["query"]))}"' if facts.get("query") else ""
         took = f", {facts['processingTimeMS']} ms" if "processingTimeMS" in facts else ""
-        shown = f"{len(self.frame)} of " if found != len(self.frame) else ""
-        return f"{shown}{_count(found)}{words} in {facts.get('index', '')}{took}"
+        shown = f"{len(self.frame)} of " if hit_count != len(self.frame) else ""
+        return f"{shown}{_count(hit_count)}{words} in {facts.get('index', '')}{took}"
 
     def _facets(self) -> Iterator[_Facet]:
-        found = self.frame.attrs["svc"].get("facets", {})
-        for name, values in found.items():
+        facets = self.frame.attrs["svc"].get("facets", {})
+        for name, values in facets.items():
             yield name, list(values.items())[:MAX_FACET_VALUES], len(values)
 
 
@@ -188,8 +188,8 @@ def show(
     return ShownHits(frame, tags, budget)
 
 
-def _count(found: int) -> str:
-    return f"{found:,} hit" + ("" if found == 1 else "s")
+def _count(hits: int) -> str:
+    return f"{hits:,} hit" + ("" if hits == 1 else "s")
 
 
 class _Hit(NamedTuple):
@@ -214,7 +214,7 @@ def _hits(frame: DataFrame, tags: tuple[str, str]) -> Iterator[_Hit]:
 
 def _heading(frame: DataFrame, names: list[str]) -> str:
     """Choose the heading attribute of a hit: one with a heading's name, or the first text."""
-    called = [name for wanted in TITLES for name in names if name.casefold() == wanted]
+    called = [name for title in TITLES for name in names if name.casefold() == title]
     texts = (name for name in names if any(isinstance(value, str) for value in frame[name]))
     return called[0] if called else next(texts, "")
 

@@ -77,12 +77,12 @@ async def clear_index(index: str, *, client: AnyClient | None = None) -> WriteSu
     >>> svc.clear_index("products")
     {'index': 'products', 'before': 240, 'after': 0}
     """
-    own = asynchronous(client)
-    before = await count_existing(own, index)
+    aio = asynchronous(client)
+    before = await count_existing(aio, index)
     outcome = await write_and_wait(
-        own, own.clear_objects(index), index=index, confirm=lambda: _is_empty(own, index)
+        aio, aio.clear_objects(index), index=index, confirm=lambda: _is_empty(aio, index)
     )
-    return await count_after(own, index, before, outcome)
+    return await count_after(aio, index, before, outcome)
 
 
 async def _is_empty(client: AsyncClient, index: str) -> bool:
@@ -117,12 +117,12 @@ async def drop_index(index: str, *, client: AnyClient | None = None) -> WriteSum
     >>> svc.drop_index("products")
     {'index': 'products', 'before': 240, 'after': 0}
     """
-    own = asynchronous(client)
-    before = await count_existing(own, index)
+    aio = asynchronous(client)
+    before = await count_existing(aio, index)
     outcome = await write_and_wait(
-        own, own.delete_index(index), index=index, confirm=lambda: _is_gone(own, index)
+        aio, aio.delete_index(index), index=index, confirm=lambda: _is_gone(aio, index)
     )
-    return await count_after(own, index, before, outcome)
+    return await count_after(aio, index, before, outcome)
 
 
 async def _is_gone(client: AsyncClient, index: str) -> bool:
@@ -188,11 +188,11 @@ def _scopes(given: OneOrMany | None) -> list[CopyScope] | None:
     if given is None:
         return None
     named: list[Any] = list_texts(given, "scope")
-    for each in named:
-        if each not in SCOPES:
+    for scope in named:
+        if scope not in SCOPES:
             raise BadInput(
-                f"`scope` must be one or more of {', '.join(SCOPES)}, not {each!r}"
-                f"{did_you_mean(each, SCOPES)}"
+                f"`scope` must be one or more of {', '.join(SCOPES)}, not {scope!r}"
+                f"{did_you_mean(scope, SCOPES)}"
             )
     return named
 
@@ -238,14 +238,14 @@ async def _put(
     scope: list[CopyScope] | None,
     client: AnyClient | None,
 ) -> WriteSummary:
-    own = asynchronous(client)
-    await count_existing(own, index)
-    before = await _count(own, destination)
-    async with _journalled(own, index, destination, scope):
+    aio = asynchronous(client)
+    await count_existing(aio, index)
+    before = await _count(aio, destination)
+    async with _journalled(aio, index, destination, scope):
         outcome = await write_and_wait(
-            own, own.operate_index(index, operation, destination, scope), index=index
+            aio, aio.operate_index(index, operation, destination, scope), index=index
         )
-    after = await _count(own, destination)
+    after = await _count(aio, destination)
     counts = {"before": before, "after": after}
     return {"index": index, "destination": destination, **counts, **outcome.facts()}
 

@@ -67,10 +67,10 @@ async def get_key(
     >>> svc.get_key(key)["acl"]
     ['search']
     """
-    own = asynchronous(client)
-    text = await _resolve(own, own.connection.api_key if key is None else key, index)
-    found = await _read(own, text, index)
-    return {**found, "value": Secret(found["value"])}
+    aio = asynchronous(client)
+    text = await _resolve(aio, aio.connection.api_key if key is None else key, index)
+    stored = await _read(aio, text, index)
+    return {**stored, "value": Secret(stored["value"])}
 
 
 @public(
@@ -113,13 +113,13 @@ async def add_key(
     >>> key = svc.add_key(acl=["search"], validity=3600, description="shop")
     >>> text = key["key"].reveal()
     """
-    own = asynchronous(client)
+    aio = asynchronous(client)
     _read_validity(fields)
     if index is None:
-        made = await own.add_key(**fields)
+        made = await aio.add_key(**fields)
     else:
-        made = await own.add_index_key(index, **fields)
-    await _wait_for_key(own, made["key"], index, there=True)
+        made = await aio.add_index_key(index, **fields)
+    await _wait_for_key(aio, made["key"], index, there=True)
     return {"key": mask_key(made["key"], reveal), "createdAt": made["createdAt"]}
 
 
@@ -175,17 +175,17 @@ async def update_key(
     if not fields:
         raise BadInput(f"no field to change; pass one or more of {', '.join(FIELDS)}")
     _read_validity(fields)
-    own = asynchronous(client)
-    text = await _resolve(own, key, index)
-    before = await _read(own, text, index)
+    aio = asynchronous(client)
+    text = await _resolve(aio, key, index)
+    before = await _read(aio, text, index)
     if before.get("validity"):
         fields.setdefault("validity", before["validity"])
     kept: Any = {name: value for name, value in before.items() if name in FIELDS} | dict(fields)
     if index is None:
-        await own.update_key(text, **kept)
+        await aio.update_key(text, **kept)
     else:
-        await own.update_index_key(index, text, **kept)
-    await _wait_for_fields(own, text, index, {name: kept[name] for name in fields})
+        await aio.update_index_key(index, text, **kept)
+    await _wait_for_fields(aio, text, index, {name: kept[name] for name in fields})
     rows = [(name, before.get(name), kept[name]) for name in fields]
     return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
 
@@ -242,13 +242,13 @@ async def delete_key(
     >>> key = svc.add_key(acl=["search"], description="shop")
     >>> deleted = svc.delete_key(key)
     """
-    own = asynchronous(client)
-    text = await _resolve(own, key, index)
+    aio = asynchronous(client)
+    text = await _resolve(aio, key, index)
     if index is None:
-        done = await own.delete_key(text)
+        done = await aio.delete_key(text)
     else:
-        done = await own.delete_index_key(index, text)
-    await _wait_for_key(own, text, index, there=False)
+        done = await aio.delete_index_key(index, text)
+    await _wait_for_key(aio, text, index, there=False)
     return {"key": mask_key(text, reveal), "deletedAt": done["deletedAt"]}
 
 
@@ -277,10 +277,10 @@ async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> WriteS
     >>> deleted = svc.delete_key(svc.add_key(acl=["search"]))
     >>> restored = svc.restore_key(deleted)
     """
-    own = asynchronous(client)
+    aio = asynchronous(client)
     text = key_text(key)
-    done = await own.restore_key(text)
-    await _wait_for_key(own, text, None, there=True)
+    done = await aio.restore_key(text)
+    await _wait_for_key(aio, text, None, there=True)
     return {"key": Secret(text), "createdAt": done["createdAt"]}
 
 
@@ -301,18 +301,18 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     >>> "search" in svc.whoami()["rights"]
     True
     """
-    own = asynchronous(client)
-    connection = own.connection
-    known: WriteSummary = {"address": connection.address, "application": connection.app_id}
+    aio = asynchronous(client)
+    connection = aio.connection
+    facts: WriteSummary = {"address": connection.address, "application": connection.app_id}
     if secured := read_secured_key(connection.api_key.reveal()):
-        return known | {
+        return facts | {
             "restrictions": secured.restrictions()
         }  # its rights are those of its parent
     try:
-        key = await own.get_key(connection.api_key.reveal())
+        key = await aio.get_key(connection.api_key.reveal())
     except NotFound:
-        return known | {"rights": ["admin"]}  # a valid key that is not listed: the admin key
-    return known | {"rights": key["acl"], "description": key.get("description", "")}
+        return facts | {"rights": ["admin"]}  # a valid key that is not listed: the admin key
+    return facts | {"rights": key["acl"], "description": key.get("description", "")}
 
 
 def _read_validity(fields: Any) -> None:
@@ -345,11 +345,13 @@ async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
     if not text.endswith(MASK_SUFFIX) and await _exists(client, text, index):
         return text
     answer = await (client.list_keys() if index is None else client.list_index_keys(index))
-    found = [each["value"] for each in answer["keys"] if each["value"].startswith(beginning)]
-    if len(found) != 1:
-        count = f"{len(found)} keys begin" if found else "no key begins"
+    matching = [
+        listed["value"] for listed in answer["keys"] if listed["value"].startswith(beginning)
+    ]
+    if len(matching) != 1:
+        count = f"{len(matching)} keys begin" if matching else "no key begins"
         raise NotFound(f"{count} with `{beginning[:4]}`; `keys` lists them", status=404)
-    return found[0]
+    return matching[0]
 
 
 async def _read(client: AsyncClient, text: str, index: str | None) -> Key:
@@ -382,24 +384,24 @@ async def _wait_for_fields(
 
     async def is_changed() -> bool:
         try:
-            found = await _read(client, text, index)
+            stored = await _read(client, text, index)
         except NotFound:
             return False
-        return all(_is_same(name, found.get(name), value) for name, value in fields.items())
+        return all(_is_same(name, stored.get(name), value) for name, value in fields.items())
 
     await _poll(is_changed, "has not changed")
 
 
-def _is_same(field: str, found: Any, wanted: Any) -> bool:
+def _is_same(field: str, stored: Any, value: Any) -> bool:
     """Return whether a field has the value that was set.
 
     Lists are compared as sets; a default can be missing; the remaining validity decreases.
     """
     if field == "validity":
-        return bool(found) == bool(wanted) and (found or 0) <= (wanted or 0)
-    if isinstance(wanted, list):
-        return set(found or ()) == set(wanted)
-    return (found or None) == (wanted or None)
+        return bool(stored) == bool(value) and (stored or 0) <= (value or 0)
+    if isinstance(value, list):
+        return set(stored or ()) == set(value)
+    return (stored or None) == (value or None)
 
 
 async def _poll(look: Callable[[], Awaitable[bool]], problem: str) -> None:

@@ -435,14 +435,14 @@ async def replace_records(
     """
     if not 0 <= min_share <= 1:
         raise BadInput(f"`min_share` must be a share from 0 to 1, not {min_share!r}")
-    own = asynchronous(client)
+    aio = asynchronous(client)
     async with (
         awaited(source, options) as given,
-        own.replacing(index, min_share=min_share) as scratch,
+        aio.replacing(index, min_share=min_share) as scratch,
     ):
         rows = record_columns(given, options)
         options["replace_records"] = True
-        result = await loading.load(own, rows, scratch, on_progress=on_progress, **options)
+        result = await loading.load(aio, rows, scratch, on_progress=on_progress, **options)
         if result.rejected_rows and not skip_rejected:
             raise BadInput(
                 f"{result.rejected_rows} rows cannot be sent; nothing was replaced. `plan` lists "

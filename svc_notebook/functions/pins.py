@@ -81,10 +81,10 @@ async def pin(
     """
     if isinstance(position, bool) or not isinstance(position, int) or position < 0:
         raise BadInput(f"`position` must be an integer, 0 for the first position, not {position!r}")
-    own, name = asynchronous(client), id_text(object_id)
-    await _check_record(own, index, name)
+    aio, name = asynchronous(client), id_text(object_id)
+    await _check_record(aio, index, name)
     done = await revise_rule(
-        own, index, query, f"pin {name}", replicas,
+        aio, index, query, f"pin {name}", replicas,
         lambda consequence: move_record(consequence, name, "pin", position),
     )  # fmt: skip
     return {**done, "objectID": name, "position": position}
@@ -131,10 +131,10 @@ async def hide(
     >>> svc.search("products", "desk lamp")["objectID"].iloc[0]
     'LMP-003'
     """
-    own, name = asynchronous(client), id_text(object_id)
-    await _check_record(own, index, name)
+    aio, name = asynchronous(client), id_text(object_id)
+    await _check_record(aio, index, name)
     done = await revise_rule(
-        own, index, query, f"hide {name}", replicas,
+        aio, index, query, f"hide {name}", replicas,
         lambda consequence: move_record(consequence, name, "hide"),
     )  # fmt: skip
     return {**done, "objectID": name}
@@ -266,8 +266,8 @@ def is_for(rule: Mapping[str, Any], query: str) -> bool:
 
 def rule_of(query: str, rules: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rule for exactly a query, a new one without an effect if there is none."""
-    known = next((one for one in rules.values() if is_for(one, query)), None)
-    return known or {
+    existing = next((rule for rule in rules.values() if is_for(rule, query)), None)
+    return existing or {
         "objectID": name_rule(query, rules),
         "conditions": [{"pattern": " ".join(query.split()), "anchoring": "is"}],
         "consequence": {},
@@ -283,10 +283,10 @@ def name_rule(query: str, taken: Iterable[str]) -> str:
 async def _check_record(client: AsyncClient, index: str, name: str) -> None:
     """Raise `NotFound` for a missing record: a rule ignores it silently."""
     try:
-        found = await client.get_objects([{"indexName": index, "objectID": name}])
+        records = await client.get_objects([{"indexName": index, "objectID": name}])
     except KeyRefused:  # a key that may write rules may lack the right to search
         return
-    if not any(found["results"]):
+    if not any(records["results"]):
         raise NotFound(f"{index} has no record `{name}`; nothing was changed", status=404)
 
 
@@ -294,7 +294,7 @@ async def _remove_curation(
     client: AsyncClient, index: str, query: str, name: str, from_: Place, replicas: Forward
 ) -> WriteSummary:
     def remove(consequence: Consequence) -> dict[str, Any]:
-        pins = [one for pin in consequence.get("promote", ()) for one in promoted(pin)]
+        pins = [entry for pin in consequence.get("promote", ()) for entry in promoted(pin)]
         hidden = [item["objectID"] for item in consequence.get("hide", ())]
         if name not in (pins if from_ == "pin" else hidden):
             what = "pinned" if from_ == "pin" else "hidden"
@@ -327,9 +327,9 @@ async def revise_rule(
         new = {**rule, "consequence": consequence} if does_something(consequence) else None
         if new:
             check_members(new, Rule, "")
-        wanted, facts = {rule["objectID"]: new}, dict[str, Any]()
+        revision, facts = {rule["objectID"]: new}, dict[str, Any]()
         recording = journalled_write.recording(
-            client, index, {"rules": wanted}, note=f"{note} for {query!r}"
+            client, index, {"rules": revision}, note=f"{note} for {query!r}"
         )
         async with recording as kept:
             if kept.change:
@@ -339,7 +339,7 @@ async def revise_rule(
                     if new
                     else RULES.delete(client, index, rule["objectID"], replicas),
                     index=index,
-                    confirm=lambda: holds(client, index, "rules", wanted),
+                    confirm=lambda: holds(client, index, "rules", revision),
                 )
                 facts = outcome.facts()
     change = kept.change.change_id if kept.change else None

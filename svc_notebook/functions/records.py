@@ -108,30 +108,30 @@ async def delete_records(
     """
     if (ids is None) == (filters is None):
         raise BadInput("no records named; pass ids or filters, or use `clear` to delete all")
-    steps = [_deletion(each) for each in _ids_of(ids)]
-    own = asynchronous(client)
-    before = await count_existing(own, index)
+    steps = [_deletion(object_id) for object_id in _ids_of(ids)]
+    aio = asynchronous(client)
+    before = await count_existing(aio, index)
     if dry_run:
-        matching, total = await _count_matching(own, index, ids, filters)
-        await _warn_of_no_match(own, index, filters, matching)
+        matching, total = await _count_matching(aio, index, ids, filters)
+        await _warn_of_no_match(aio, index, filters, matching)
         left = {"before": total, "after": total - matching, "status": DRY_RUN}
         return {"index": index, **left}
     if filters is not None:
         with suppress(KeyRefused):  # a key that may delete but not search
-            matching = await count_records(own, index, filters=filters)
-            await _warn_of_no_match(own, index, filters, matching)
+            matching = await count_records(aio, index, filters=filters)
+            await _warn_of_no_match(aio, index, filters, matching)
 
     async def are_gone() -> bool:
         if filters is None:
-            return await _are_deleted(own, index, steps[-BATCH_RECORDS:])
-        return not await count_records(own, index, filters=filters)
+            return await _are_deleted(aio, index, steps[-BATCH_RECORDS:])
+        return not await count_records(aio, index, filters=filters)
 
     if filters is None:
-        answers: list[Any] = [await own.batch(index, part) for part in _parts(steps)]
+        answers: list[Any] = [await aio.batch(index, part) for part in _parts(steps)]
     else:
-        answers = [await own.delete_by(index, filters=filters)]
-    outcome = await write_and_wait(own, answers, index=index, confirm=are_gone)
-    return await count_after(own, index, before, outcome)
+        answers = [await aio.delete_by(index, filters=filters)]
+    outcome = await write_and_wait(aio, answers, index=index, confirm=are_gone)
+    return await count_after(aio, index, before, outcome)
 
 
 async def _count_matching(
@@ -141,7 +141,7 @@ async def _count_matching(
     total = await count_records(client, index)
     if filters is not None:
         return await count_records(client, index, filters=filters), total
-    names = list(dict.fromkeys(id_text(each) for each in _ids_of(ids)))
+    names = list(dict.fromkeys(id_text(object_id) for object_id in _ids_of(ids)))
     stored = 0
     for start in range(0, len(names), BATCH_RECORDS):
         stored += await _count_stored(client, index, names[start : start + BATCH_RECORDS])
@@ -164,7 +164,8 @@ async def _are_deleted(client: AsyncClient, index: str, steps: Sequence[BatchReq
 async def _count_stored(client: AsyncClient, index: str, ids: Sequence[str]) -> int:
     """Return how many of these ids have a record."""
     requests: Any = [
-        {"indexName": index, "objectID": each, "attributesToRetrieve": ["objectID"]} for each in ids
+        {"indexName": index, "objectID": object_id, "attributesToRetrieve": ["objectID"]}
+        for object_id in ids
     ]
     return sum(result is not None for result in (await client.get_objects(requests))["results"])
 

@@ -81,15 +81,15 @@ async def search(
     >>> hits.attrs["svc"]["nbHits"]
     10
     """
-    own = asynchronous(client)
-    found = await frames.search(
-        own, index, query,
+    aio = asynchronous(client)
+    hits = await frames.search(
+        aio, index, query,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
         dtype_backend=dtype_backend, extra=extra, **params,
     )  # fmt: skip
-    await warn_of_columns(own, index, found, columns, params)
-    await warn_of_search(own, index, query, found, {**params, **(extra or {})})
-    return found
+    await warn_of_columns(aio, index, hits, columns, params)
+    await warn_of_search(aio, index, query, hits, {**params, **(extra or {})})
+    return hits
 
 
 @public(
@@ -150,15 +150,15 @@ async def search_many(
     >>> queries.svc.search("products", hitsPerPage=1)["objectID"].tolist()
     ['MUG-001', 'LMP-001']
     """
-    own = asynchronous(client)
-    found = await frames.search_many(
-        own, index, queries,
+    aio = asynchronous(client)
+    hits = await frames.search_many(
+        aio, index, queries,
         criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
         dtype_backend=dtype_backend, extra=extra, **params,
     )  # fmt: skip
-    await warn_of_columns(own, index, found, columns, params)
-    await warn_of_searches(own, index, found, params)
-    return found
+    await warn_of_columns(aio, index, hits, columns, params)
+    await warn_of_searches(aio, index, hits, params)
+    return hits
 
 
 @public(endpoints=("search",))
@@ -200,9 +200,9 @@ async def read_facets(
     1  category  Furniture     10
     2  category     Travel     10
     """
-    own = asynchronous(client)
-    counts = await frames.read_facets(own, index, query, extra=extra, **params)
-    await warn_of_counts(own, index, counts, params)
+    aio = asynchronous(client)
+    counts = await frames.read_facets(aio, index, query, extra=extra, **params)
+    await warn_of_counts(aio, index, counts, params)
     return counts
 
 
@@ -242,9 +242,9 @@ async def read_facet_values(
          value         highlighted  count
     0  Norrvik  <em>Nor</em>rvik     30
     """
-    own = asynchronous(client)
-    values = await frames.read_facet_values(own, index, facet, text, **params)
-    await warn_of_searches(own, index, values, params)
+    aio = asynchronous(client)
+    values = await frames.read_facet_values(aio, index, facet, text, **params)
+    await warn_of_searches(aio, index, values, params)
     return values
 
 
@@ -322,9 +322,9 @@ async def count_values(
     0   Norrvik     30
     1  Casavela     30
     """
-    own = asynchronous(client)
-    counts = await frames.count_values(own, index, facet, values, **params)
-    await warn_of_searches(own, index, counts[counts["count"] > 0], {**params, "facets": [facet]})
+    aio = asynchronous(client)
+    counts = await frames.count_values(aio, index, facet, values, **params)
+    await warn_of_searches(aio, index, counts[counts["count"] > 0], {**params, "facets": [facet]})
     return counts
 
 

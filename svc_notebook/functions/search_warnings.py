@@ -24,11 +24,11 @@ SIZES = ("hitsPerPage", "length")
 
 
 async def warn_of_search(
-    client: AsyncClient, index: str, query: str, found: DataFrame, params: Mapping[str, Any]
+    client: AsyncClient, index: str, query: str, hits: DataFrame, params: Mapping[str, Any]
 ) -> None:
     """Warn of the reason why a search has no hits, else of facets that it cannot count."""
-    facts = found.attrs["svc"]
-    if not hits_of(found).empty or any(params.get(name) == 0 for name in SIZES):
+    facts = hits.attrs["svc"]
+    if not hits_of(hits).empty or any(params.get(name) == 0 for name in SIZES):
         await _warn_of_no_words(client, index, query, facts.get("nbHits"), params)
         await warn_of_filters(client, index, _without_effect(params, facts.get("facets", {})))
     elif PAGINATION_MESSAGE in facts.get("message", ""):
@@ -58,10 +58,10 @@ async def _warn_of_no_words(
 
 
 async def warn_of_searches(
-    client: AsyncClient, index: str, found: DataFrame, params: Mapping[str, Any]
+    client: AsyncClient, index: str, hits: DataFrame, params: Mapping[str, Any]
 ) -> None:
     """Warn of attributes that cannot be filtered or counted, if searches found nothing."""
-    shown = params if hits_of(found).empty else _without_effect(params, ())
+    shown = params if hits_of(hits).empty else _without_effect(params, ())
     await warn_of_filters(client, index, shown)
 
 

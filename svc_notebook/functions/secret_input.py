@@ -235,21 +235,21 @@ def _from_shell(key: str | None, env: str | None) -> str:
             "the key as standard input, pass --env NAME, or omit it to enter it at a prompt"
         )
     if env is not None:
-        found = os.environ.get(env, "").strip()
+        text = os.environ.get(env, "").strip()
         source = f"the environment variable {env}"
     elif key == STANDARD_INPUT:
-        found, source = sys.stdin.readline().strip(), "standard input"
+        text, source = sys.stdin.readline().strip(), "standard input"
     else:
-        found, source = prompt_for_key("Key"), "the prompt; pass `-` to read it from standard input"
-    if not found:
+        text, source = prompt_for_key("Key"), "the prompt; pass `-` to read it from standard input"
+    if not text:
         raise BadOption(f"no key was read from {source}")
-    return found
+    return text
 
 
 def _from_cell(key: AnyKey | None) -> AnyKey:
     if isinstance(key, str):
         warn_user("a key in a cell is stored in the notebook; omit it to enter it at a prompt")
-    found = prompt_for_key("Key") if key is None else key
-    if not found:
+    text = prompt_for_key("Key") if key is None else key
+    if not text:
         raise BadOption("the key is missing; pass a variable that contains it by --from")
-    return found
+    return text

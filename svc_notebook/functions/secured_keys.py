@@ -108,10 +108,10 @@ def explain_key(key: AnyKey) -> DataFrame:
       restriction          value
     0     filters  brand:Norrvik
     """
-    found = read_secured_key(key_text(key))
-    if found is None:
+    secured = read_secured_key(key_text(key))
+    if secured is None:
         raise BadInput("this is not a secured key; use `get_key` for the rights of other keys")
-    rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(found)]
+    rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(secured)]
     return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
 
 
@@ -141,10 +141,10 @@ def get_remaining_validity(key: AnyKey) -> float:
     >>> svc.get_remaining_validity(svc.secured_key("parent-key", filters="brand:Norrvik"))
     inf
     """
-    found = read_secured_key(key_text(key))
-    if found is None:
+    secured = read_secured_key(key_text(key))
+    if secured is None:
         raise BadInput("this is not a secured key; use `get_key` for the validity of other keys")
-    until = found.restrictions().get("validUntil")
+    until = secured.restrictions().get("validUntil")
     if until is None:
         return math.inf
     if not until.isdigit():
@@ -152,8 +152,8 @@ def get_remaining_validity(key: AnyKey) -> float:
     return int(until) - time.time()
 
 
-def _sorted(found: Any) -> list[tuple[str, Any]]:
-    return sorted(found.restrictions().items())
+def _sorted(secured: Any) -> list[tuple[str, Any]]:
+    return sorted(secured.restrictions().items())
 
 
 def _meaning(name: str, value: str) -> str:

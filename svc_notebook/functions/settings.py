@@ -148,37 +148,37 @@ async def set_settings(
             "settings must be a dict, such as set_settings('films', {'hitsPerPage': 10})"
         )
     read = read_settings_file(file) if file else {}
-    wanted: SettingsChange = {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]
-    forward = wanted.pop("forwardToReplicas", False)
-    if not wanted and not extra:
+    values: SettingsChange = {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]
+    forward = values.pop("forwardToReplicas", False)
+    if not values and not extra:
         raise BadInput("no settings to change; pass settings by name, or a file")
-    SearchApi.set_settings.endpoint.encode(index, wanted)  # refused before anything is sent
-    own = asynchronous(client)
-    before = await _settings_of(own, index)
-    check = await check_attributes(own, index, wanted)
+    SearchApi.set_settings.endpoint.encode(index, values)  # refused before anything is sent
+    aio = asynchronous(client)
+    before = await _settings_of(aio, index)
+    check = await check_attributes(aio, index, values)
     check.warn()
-    async with noting(own, index, {"settings": wanted}, note="settings"):
-        changing = with_extra(own, extra)
+    async with noting(aio, index, {"settings": values}, note="settings"):
+        changing = with_extra(aio, extra)
         outcome = await write_and_wait(
-            own,
-            changing.set_settings(index, wanted, forwardToReplicas=forward),
+            aio,
+            changing.set_settings(index, values, forwardToReplicas=forward),
             index=index,
-            confirm=_confirm(own, index, wanted),
+            confirm=_confirm(aio, index, values),
         )
-    after = None if before is None else await _settings_of(own, index)
+    after = None if before is None else await _settings_of(aio, index)
     unread: dict[str, str] = {}
     if before is None or after is None:
-        before, after = {}, {**wanted, **(extra or {})}
+        before, after = {}, {**values, **(extra or {})}
         unread = {"unread": "this key may not read settings; `after` contains the values sent"}
-    rows = [(name, before.get(name), after.get(name)) for name in [*wanted, *(extra or ())]]
+    rows = [(name, before.get(name), after.get(name)) for name in [*values, *(extra or ())]]
     frame = DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
     frame.attrs["svc"] = {"index": index, **check.facts(), **unread, **outcome.facts()}
     return frame
 
 
-def _confirm(client: AsyncClient, index: str, wanted: Mapping[str, Any]) -> Confirm | None:
+def _confirm(client: AsyncClient, index: str, values: Mapping[str, Any]) -> Confirm | None:
     """Return the check that settings are changed; there is none for `extra` alone."""
-    named = {ALIASES.get(name) or name: value for name, value in wanted.items()}
+    named = {ALIASES.get(name) or name: value for name, value in values.items()}
     return (lambda: holds(client, index, "settings", named)) if named else None
 
 
@@ -226,24 +226,24 @@ async def reset_settings(
                     setting               before after
     0  searchableAttributes  [name, description]  None
     """
-    own = asynchronous(client)
+    aio = asynchronous(client)
     chosen = None if names is None else list_texts(names, "names", column="setting")
     for name in chosen or ():
         if name not in hints(Settings):
             raise BadInput(f"`{name}` is not a setting{did_you_mean(name, hints(Settings))}")
     if chosen is None:
-        present = await own.get_settings(index)
+        present = await aio.get_settings(index)
         chosen = [
             name for name in present if name not in REPORTED_MEMBERS and _differs(name, present)
         ]
     if not chosen:
         return DataFrame([], columns=["setting", "before", "after"], dtype=object)
     nothing: Any = dict.fromkeys(chosen)
-    return await set_settings(index, client=own, **more, **nothing)
+    return await set_settings(index, client=aio, **more, **nothing)
 
 
-def _differs(name: str, found: Mapping[str, Any]) -> bool:
-    return name in hints(Settings) and _value(found, name) != default_of(name)
+def _differs(name: str, values: Mapping[str, Any]) -> bool:
+    return name in hints(Settings) and _value(values, name) != default_of(name)
 
 
 @public(
@@ -294,9 +294,9 @@ async def diff_settings(
     """
     if other is not None and file is not None:
         raise BadInput("`other` and `file` are both given; pass one of them")
-    own = asynchronous(client)
-    here = dict(await own.get_settings(index))
-    name, there = await _other_side(own, other, file)
+    aio = asynchronous(client)
+    here = dict(await aio.get_settings(index))
+    name, there = await _other_side(aio, other, file)
     rows = [
         (setting, _value(here, setting), _value(there, setting))
         for setting in sorted({*here, *there} - {*REPORTED_MEMBERS})
@@ -320,24 +320,24 @@ async def _other_side(
     return (other, dict(await client.get_settings(other)))
 
 
-def _value(found: Mapping[str, Any], name: str) -> Any:
+def _value(values: Mapping[str, Any], name: str) -> Any:
     """Return the value of a setting; a missing setting has its default."""
-    known = name in hints(Settings)
-    value = found.get(name)
-    return default_of(name) if value is None and known else value
+    declared = name in hints(Settings)
+    value = values.get(name)
+    return default_of(name) if value is None and declared else value
 
 
 def read_settings_file(path: str | Path) -> dict[str, Any]:
     """Read a JSON object of settings; former names of settings are accepted."""
     try:
-        found = msgspec.json.decode(Path(path).expanduser().read_bytes())
+        content = msgspec.json.decode(Path(path).expanduser().read_bytes())
     except OSError as error:
         raise unreadable(Path(path), error) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"{path} is not valid JSON: {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         raise BadInput(f"{path} must contain a JSON object of settings")
-    present = {str(name): value for name, value in found.items() if name not in REPORTED_MEMBERS}
+    present = {str(name): value for name, value in content.items() if name not in REPORTED_MEMBERS}
     named = {ALIASES.get(name, name): value for name, value in present.items()}
     try:
         return check_members(named, Settings, "")

@@ -51,11 +51,11 @@ async def add_source(
     >>> svc.delete_source("127.0.0.1/32")["after"]
     0
     """
-    own = asynchronous(client)
-    before = len(await own.list_sources())
+    aio = asynchronous(client)
+    before = len(await aio.list_sources())
     entry: Source = {"source": source}
-    await own.append_source({**entry, "description": description} if description else entry)
-    return {"source": source, "before": before, "after": len(await own.list_sources())}
+    await aio.append_source({**entry, "description": description} if description else entry)
+    return {"source": source, "before": before, "after": len(await aio.list_sources())}
 
 
 @public(
@@ -96,9 +96,9 @@ async def replace_sources(sources: Documents, *, client: AnyClient | None = None
     0
     """
     listed: list[Any] = take_documents(sources, Source, "sources")
-    own = asynchronous(client)
-    before = len(await own.list_sources())
-    await own.replace_sources(listed)
+    aio = asynchronous(client)
+    before = len(await aio.list_sources())
+    await aio.replace_sources(listed)
     return {"before": before, "after": len(listed)}
 
 
@@ -138,12 +138,14 @@ async def delete_source(source: str, *, client: AnyClient | None = None) -> Writ
     >>> svc.delete_source("127.0.0.1/32")["after"]
     0
     """
-    own = asynchronous(client)
-    known = [entry["source"] for entry in await own.list_sources()]
-    if source not in known:
-        raise NotFound(f"{source} is not on the allowlist{did_you_mean(source, known)}", status=404)
-    await own.delete_source(source)
-    return {"source": source, "before": len(known), "after": len(known) - 1}
+    aio = asynchronous(client)
+    listed = [entry["source"] for entry in await aio.list_sources()]
+    if source not in listed:
+        raise NotFound(
+            f"{source} is not on the allowlist{did_you_mean(source, listed)}", status=404
+        )
+    await aio.delete_source(source)
+    return {"source": source, "before": len(listed), "after": len(listed) - 1}
 
 
 @public(verb("sources", "sources"), endpoints=("list_sources",))

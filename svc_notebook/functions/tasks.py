@@ -115,9 +115,9 @@ async def read_writes(
                  call     index     status
     0  clear_synonyms  products  published
     """
-    own = asynchronous(client)
-    found = [write for write in own.written if index in (None, write.index)]
-    kept = found[::-1][:limit]
+    aio = asynchronous(client)
+    writes = [write for write in aio.written if index in (None, write.index)]
+    kept = writes[::-1][:limit]
     frame = DataFrame(
         {
             "at": to_datetime(Series([w.at for w in kept], dtype="float64"), unit="s", utc=True),
@@ -127,7 +127,7 @@ async def read_writes(
         }
     )
     if status:
-        frame["status"] = Series([await _status(own, write) for write in kept], dtype="str")
+        frame["status"] = Series([await _status(aio, write) for write in kept], dtype="str")
     return frame
 
 

@@ -14,7 +14,7 @@ NAMES = ("facets",)  # types that include text without commas
 _COMMA = re.compile(r"\s*[,\n]\s*")
 
 
-def read_word(text: str, wanted: Any, name: str) -> Any:
+def read_word(text: str, expected: Any, name: str) -> Any:
     """Parse one word by its declared type; items of a list are separated by commas or line ends.
 
     If both text and a list are valid, several lines are a list, and commas belong to the text,
@@ -23,12 +23,12 @@ def read_word(text: str, wanted: Any, name: str) -> Any:
     if not text.startswith(("[", "{")):
         if name.lstrip("-") in NAMES and "," in text:
             return [part for part in _COMMA.split(text) if part]
-        if not is_valid("a b", wanted):
+        if not is_valid("a b", expected):
             text = _COMMA.sub(",", text)
-        elif "\n" in text and is_valid(["a b"], wanted) and not is_valid({}, wanted):
+        elif "\n" in text and is_valid(["a b"], expected) and not is_valid({}, expected):
             return [line.rstrip(" ,") for line in text.split("\n")]
     try:
-        return read_text(text, wanted, name)
+        return read_text(text, expected, name)
     except BadInput as error:
         problem, of_text, _ = f"{error}".rpartition(OF_TEXT)
         raise (
@@ -36,10 +36,10 @@ def read_word(text: str, wanted: Any, name: str) -> Any:
         ) from None
 
 
-def is_valid(value: Any, wanted: Any) -> bool:
+def is_valid(value: Any, expected: Any) -> bool:
     """Return whether a value has a type."""
     try:
-        check_value(value, wanted, place("", ""))
+        check_value(value, expected, place("", ""))
     except BadInput:
         return False
     return True

@@ -391,11 +391,11 @@ def _parts(given: OneOrMany | None) -> tuple[Part, ...]:
     if given is None:
         return PARTS
     named: list[Any] = list_texts(given, "parts")
-    for each in named:
-        if each not in PARTS:
+    for scope in named:
+        if scope not in PARTS:
             raise BadInput(
-                f"`parts` must be one or more of {', '.join(PARTS)}, not {each!r}"
-                f"{did_you_mean(each, PARTS)}"
+                f"`parts` must be one or more of {', '.join(PARTS)}, not {scope!r}"
+                f"{did_you_mean(scope, PARTS)}"
             )
     if not named:
         raise BadInput(f"`parts` is empty; name one or more of {', '.join(PARTS)}")

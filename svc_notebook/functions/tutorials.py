@@ -57,7 +57,10 @@ def copy_tutorials(folder: str | Path = "svc-tutorials", *, overwrite: bool = Fa
         raise BadInput(f"{target} cannot be created: {error.strerror}") from None
     for source in sources:
         write_named_file(target / source.name, source.read_bytes())
-    rows = [{"file": str(target / one.name), "title": _read_title(one)} for one in notebooks]
+    rows = [
+        {"file": str(target / notebook.name), "title": _read_title(notebook)}
+        for notebook in notebooks
+    ]
     return DataFrame(rows, dtype="str")
 
 

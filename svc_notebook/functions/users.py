@@ -76,11 +76,11 @@ async def assign_users(
     named = [users] if isinstance(users, str) else list(users)
     if not named or not all(isinstance(user, str) and user for user in named):
         raise BadInput("`users` must be one or more user ids, as text")
-    own = asynchronous(client)
+    aio = asynchronous(client)
     if len(named) == 1:
-        done = await own.assign_user(named[0], cluster)
+        done = await aio.assign_user(named[0], cluster)
     else:
-        done = await own.assign_users(cluster, named)
+        done = await aio.assign_users(cluster, named)
     return {"cluster": cluster, "users": len(named), "createdAt": done["createdAt"]}
 
 
@@ -114,9 +114,9 @@ async def move_user(user: str, cluster: str, *, client: AnyClient | None = None)
     >>> svc.move_user("anna", "local-2")["after"]
     'local-2'
     """
-    own = asynchronous(client)
-    before = (await own.get_user(user))["clusterName"]
-    done = await own.assign_user(user, cluster)
+    aio = asynchronous(client)
+    before = (await aio.get_user(user))["clusterName"]
+    done = await aio.assign_user(user, cluster)
     return {"user": user, "before": before, "after": cluster, "createdAt": done["createdAt"]}
 
 
@@ -143,9 +143,9 @@ async def remove_user(user: str, *, client: AnyClient | None = None) -> WriteSum
     >>> svc.remove_user("dora")["before"]
     'local-1'
     """
-    own = asynchronous(client)
-    before = (await own.get_user(user))["clusterName"]
-    done = await own.remove_user(user)
+    aio = asynchronous(client)
+    before = (await aio.get_user(user))["clusterName"]
+    done = await aio.remove_user(user)
     return {"user": user, "before": before, "deletedAt": done["deletedAt"]}
 
 

@@ -74,10 +74,10 @@ async def why(
     1                “desk”     0     40
     2                “lamp”     0     40
     """
-    own = asynchronous(client)
+    aio = asynchronous(client)
     given: dict[str, Any] = {**params, "query": query}
-    counts = await count_conditions(own, index, given)
-    faults = await check_filters(own, index, given)
+    counts = await count_conditions(aio, index, given)
+    faults = await check_filters(aio, index, given)
     rows = [
         (
             counted.condition.label, counted.hits, counted.alone,

@@ -61,12 +61,12 @@ def make_matcher(shell: Any) -> Matcher:
     return matcher
 
 
-def _matches(found: CompletionMatches, *, alone: bool) -> dict[str, Any]:
+def _matches(matches: CompletionMatches, *, alone: bool) -> dict[str, Any]:
     """Return suggestions in the form of IPython; `alone` suppresses those of other matchers."""
-    made = (completer.SimpleCompletion(text=text, type="svc") for text in found.texts)
+    made = (completer.SimpleCompletion(text=text, type="svc") for text in matches.texts)
     return {
         "completions": NonEmptyList(made) if alone else list(made),
-        "matched_fragment": found.fragment,
+        "matched_fragment": matches.fragment,
         "suppress": alone,
         "ordered": True,
     }

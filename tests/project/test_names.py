@@ -39,7 +39,10 @@ SINGLE_WORDS: dict[str, str] = {
 }
 # Names that do not say what a value is, and the packages that are free of them.
 VAGUE_NAMES = {"each", "found", "known", "one", "own", "place", "told", "wanted"}
-CLEAR_PACKAGES = ("api/families", "api/shapes", "service")
+CLEAR_PACKAGES = (
+    *("agents", "api", "client", "commands", "declarations", "frames", "functions", "magics"),
+    *("service", "session"),
+)
 # Members that are stored under their names.
 STORED_NAMES = {
     "svc_notebook/service/crawl/outcomes.py: found",
