@@ -187,11 +187,12 @@ def accessor_only(*accessors: AccessorMethod, **facts: Any) -> Callable[[F], F]:
     return declare
 
 
-def _declare(function: F, **facts: Any) -> F:
+def _declare(function: F, *, like: str = "", **facts: Any) -> F:
+    """Declare a function; `like` is a docstring whose entries it has unless it has its own."""
     declared = Declaration(function, inspect.signature(function), **facts)
     calls = declared.is_async and "client" in declared.signature.parameters
     function.__doc__ = complete(
-        function.__doc__ or "", declared.signature, calls=calls, unit=declared.bar
+        function.__doc__ or "", declared.signature, calls=calls, unit=declared.bar, like=like
     )
     offered: Any = function
     if not declared.awaited:

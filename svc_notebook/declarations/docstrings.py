@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 _SECTION = re.compile(r"^(?P<title>[A-Z][\w ]+)\n-{3,}$", re.M)
 _HEAD = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<type>.*))?$", re.M)
-PARAMETERS, RAISES = "Parameters", "Raises"
+PARAMETERS, RETURNS, RAISES = "Parameters", "Returns", "Raises"
 # The order of sections is that of numpydoc.
-SECTIONS = (PARAMETERS, "Returns", "Yields", RAISES, "Warns", "See Also", "Notes", "Examples")
+SECTIONS = (PARAMETERS, RETURNS, "Yields", RAISES, "Warns", "See Also", "Notes", "Examples")
 
 
 class ParameterEntry(NamedTuple):

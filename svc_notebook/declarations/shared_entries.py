@@ -10,6 +10,7 @@ from typing import NamedTuple
 from svc_notebook.declarations.docstrings import (
     PARAMETERS,
     RAISES,
+    RETURNS,
     find_section,
     insert_section,
     read_entries,
@@ -105,30 +106,39 @@ ERRORS = {
 _BARE_ERROR = re.compile(rf"^({'|'.join(ERRORS)})$(?!\n )", re.M)
 
 
-def complete(doc: str, signature: Signature, *, calls: bool, unit: str = "") -> str:
+def complete(doc: str, signature: Signature, *, calls: bool, unit: str = "", like: str = "") -> str:
     """Return a docstring with the shared entries that it does not contain.
 
     `calls` says whether the function calls the service; `unit` is what its progress counts.
+    `like` is a docstring with entries of parameters and sections that this one may lack.
     """
-    doc = inspect.cleandoc(doc)
+    doc, like = inspect.cleandoc(doc), inspect.cleandoc(like)
+    for title in (RETURNS, RAISES):
+        start, end = find_section(like, title)
+        if end and not find_section(doc, title)[1]:
+            doc = insert_section(doc, title, like[start:end].strip("\n"))
     start, end = find_section(doc, RAISES)
     raised = doc[start:end]
     if calls and not re.search(rf"^{CALL_FAILED}$", raised, re.M):
         doc = insert_section(doc, RAISES, CALL_FAILED)
         start, end = find_section(doc, RAISES)
     raised = _BARE_ERROR.sub(lambda match: f"{match[0]}\n    {ERRORS[match[0]]}", doc[start:end])
-    return _complete_parameters(f"{doc[:start]}{raised}{doc[end:]}", signature, unit)
+    return _complete_parameters(f"{doc[:start]}{raised}{doc[end:]}", signature, unit, like)
 
 
-def _complete_parameters(doc: str, signature: Signature, unit: str) -> str:
+def _complete_parameters(doc: str, signature: Signature, unit: str, like: str) -> str:
     """Insert the entries of parameters before the entry of the next parameter."""
     written = read_entries(doc)
+    templates = {
+        name: like[entry.start : entry.end].rstrip("\n")
+        for name, entry in read_entries(like).items()
+    }
     following: int | None = None
     last: list[str] = []
     for parameter in reversed([*signature.parameters.values()]):
         if parameter.name in written:
             following = written[parameter.name].start
-        elif entry := _entry(parameter, unit):
+        elif entry := templates.get(parameter.name) or _entry(parameter, unit):
             if following is None:
                 last.insert(0, entry)
             else:

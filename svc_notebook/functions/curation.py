@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -20,6 +19,7 @@ from svc_notebook.tuning.changes.state import by_id, holds
 
 WriteSummary = dict[str, Any]
 MAX_PARALLEL_DELETIONS = 8
+MAX_LISTED_IDS = 10
 
 
 class Forward(TypedDict, total=False):
@@ -84,14 +84,9 @@ async def delete(
 
     A key that may not read the objects deletes without that check.
     """
-    names = list(dict.fromkeys(id_text(item) for item in ([ids] if isinstance(ids, str) else ids)))
-    stored: set[str] | None = None
-    with suppress(KeyRefused):
-        stored = {item["objectID"] for item in await find_all(client, kind, index)}
-    if stored is not None and (missing := [item for item in names if item not in stored]):
-        raise NotFound(
-            f"{index} has no {kind.name} {', '.join(missing[:10])}; nothing was deleted", status=404
-        )
+    names, before = await read_ids(
+        ids, lambda: find_all(client, kind, index), f"{index} has no {kind.name}"
+    )
     answers: list[Any] = []
 
     async def delete_one(name: str) -> None:
@@ -107,7 +102,28 @@ async def delete(
             client, answers, index=index,
             confirm=lambda: holds(client, index, kind.name, gone),
         )  # fmt: skip
-    return await _summary(client, kind, index, None if stored is None else len(stored), outcome)
+    return await _summary(client, kind, index, before, outcome)
+
+
+async def read_ids(
+    ids: Iterable[Any],
+    read_stored: Callable[[], Awaitable[Iterable[Mapping[str, Any]]]],
+    lacks: str,
+) -> tuple[list[str], int | None]:
+    """Return the objectIDs to delete, and the number of stored objects.
+
+    If one of them is not stored, raise `NotFound` with the words `lacks`. The number is None if the
+    key may not read the objects, which is not an error.
+    """
+    names = list(dict.fromkeys(id_text(name) for name in ([ids] if isinstance(ids, str) else ids)))
+    try:
+        present = {document["objectID"] for document in await read_stored()}
+    except KeyRefused:
+        return names, None
+    if missing := [name for name in names if name not in present]:
+        listed = ", ".join(missing[:MAX_LISTED_IDS])
+        raise NotFound(f"{lacks} {listed}; nothing was deleted", status=404)
+    return names, len(present)
 
 
 async def clear(

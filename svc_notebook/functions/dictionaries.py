@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,54 +20,26 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import HITS_PER_PAGE, own_members
 from svc_notebook.client.operations import WriteOutcome, write_and_wait
 from svc_notebook.client.pagination import each_page
-from svc_notebook.declarations.declaration import BodyDocument, public, verb
-from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.errors import BadInput, KeyRefused, did_you_mean
 from svc_notebook.frames.columns import Backend
-from svc_notebook.frames.records import id_text
-from svc_notebook.functions.curation import WriteSummary
+from svc_notebook.functions import resources
+from svc_notebook.functions.curation import WriteSummary, read_ids
 from svc_notebook.functions.documents import Documents, take_documents, write_file
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 _NAMES: tuple[DictionaryName, ...] = get_args(DictionaryName)
 
 
-@public(
-    verb(
-        "dictionaries save",
-        "dictionaries save stopwords words.csv",
-        variable="entries",
-        document=BodyDocument("entries", DictionaryEntry),
-    ),
-    verb(
-        "dictionaries import",
-        "dictionaries import plurals plurals.csv",
-        summary="Save the entries of a file",
-        names={"entries": "file"},
-        completes={"entries": "path"},
-    ),
+@resources.ENTRIES.saves(
+    "dictionaries save stopwords words.csv",
+    imports="dictionaries import plurals plurals.csv",
     endpoints=("batch_dictionary",),
 )
 async def save_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
 ) -> WriteSummary:
     """Add custom entries to a dictionary, or replace those with the same objectID.
-
-    Parameters
-    ----------
-    entries : dict, list of dict, DataFrame or path
-        Entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
-
-    Returns
-    -------
-    dict
-        `dictionary`, `saved`, and the number of custom entries `before` and `after` (None if
-        the key may not read them); `status` if the key may not read tasks.
-
-    Raises
-    ------
-    BadInput
-        If an entry has a wrong or unknown member.
-    TaskFailed
 
     Examples
     --------
@@ -86,37 +57,13 @@ async def save_entries(
     return await _summary(aio, dictionary, before, outcome, saved=len(requests))
 
 
-@public(
-    verb(
-        "dictionaries replace",
-        "dictionaries replace stopwords words.csv --yes",
-        variable="entries",
-        document=BodyDocument("entries", DictionaryEntry),
-        destructive="replace all custom entries of the dictionary {dictionary}",
-    ),
-    endpoints=("batch_dictionary",),
+@resources.ENTRIES.replaces(
+    "dictionaries replace stopwords words.csv --yes", endpoints=("batch_dictionary",)
 )
 async def replace_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
 ) -> WriteSummary:
     """Replace all custom entries of a dictionary at once.
-
-    Parameters
-    ----------
-    entries : dict, list of dict, DataFrame or path
-        New entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
-
-    Returns
-    -------
-    dict
-        `dictionary`, `saved`, and the number of custom entries `before` and `after` (None if
-        the key may not read them); `status` if the key may not read tasks.
-
-    Raises
-    ------
-    BadInput
-        If the entries are empty, or one has a wrong or unknown member.
-    TaskFailed
 
     Examples
     --------
@@ -133,14 +80,7 @@ async def replace_entries(
     return await _summary(aio, dictionary, before, outcome, saved=len(requests))
 
 
-@public(
-    verb(
-        "dictionaries delete",
-        "dictionaries delete stopwords down-en",
-        destructive="delete entries of the dictionary {dictionary}",
-    ),
-    endpoints=("batch_dictionary",),
-)
+@resources.ENTRIES.deletes("dictionaries delete stopwords down-en", endpoints=("batch_dictionary",))
 async def delete_entries(
     dictionary: DictionaryName, ids: Iterable[Any], *, client: AnyClient | None = None
 ) -> WriteSummary:
@@ -148,23 +88,6 @@ async def delete_entries(
 
     Nothing is deleted if one of them does not exist; a key that may not read entries deletes
     without that check.
-
-    Parameters
-    ----------
-    ids : str or list of str
-        objectIDs of the entries.
-
-    Returns
-    -------
-    dict
-        `dictionary`, and the number of custom entries `before` and `after` (None if the key may
-        not read them); `status` if the key may not read tasks.
-
-    Raises
-    ------
-    NotFound
-        If an entry does not exist.
-    TaskFailed
 
     Examples
     --------
@@ -174,41 +97,22 @@ async def delete_entries(
     """
     _check(dictionary)
     aio = asynchronous(client)
-    stored: set[str] | None = None
-    with suppress(KeyRefused):
-        stored = {item["objectID"] for item in await _custom_entries(aio, dictionary)}
-    names = [id_text(item) for item in ([ids] if isinstance(ids, str) else ids)]
-    if stored is not None and (lost := [item for item in names if item not in stored]):
-        raise NotFound(
-            f"{dictionary} have no custom entry {', '.join(lost[:10])}; nothing was deleted",
-            status=404,
-        )
+    names, before = await read_ids(
+        ids, lambda: _custom_entries(aio, dictionary), f"{dictionary} have no custom entry"
+    )
     requests: list[DictionaryRequest] = [
         {"action": "deleteEntry", "body": {"objectID": item}} for item in names
     ]
     answers = [await aio.batch_dictionary(dictionary, requests)] if requests else []
     outcome = await write_and_wait(aio, answers)
-    return await _summary(aio, dictionary, None if stored is None else len(stored), outcome)
+    return await _summary(aio, dictionary, before, outcome)
 
 
-@public(
-    verb(
-        "dictionaries clear",
-        "dictionaries clear compounds --yes",
-        destructive="delete all custom entries of the dictionary {dictionary}",
-    ),
-    endpoints=("batch_dictionary",),
-)
+@resources.ENTRIES.clears("dictionaries clear compounds --yes", endpoints=("batch_dictionary",))
 async def clear_entries(
     dictionary: DictionaryName, *, client: AnyClient | None = None
 ) -> WriteSummary:
     """Delete all custom entries of a dictionary.
-
-    Returns
-    -------
-    dict
-        `dictionary`, and the number of custom entries `before` and `after` (None if the key may
-        not read them); `status` if the key may not read tasks.
 
     Raises
     ------
@@ -227,30 +131,13 @@ async def clear_entries(
     return await _summary(aio, dictionary, before, outcome)
 
 
-@public(
-    verb("dictionaries export", "dictionaries export stopwords words.csv", names={"path": "file"}),
-    endpoints=("search_dictionary",),
+@resources.ENTRIES.exports(
+    "dictionaries export stopwords words.csv", endpoints=("search_dictionary",)
 )
 async def export_entries(
     dictionary: DictionaryName, path: str | Path, *, client: AnyClient | None = None
 ) -> WriteSummary:
     """Write the custom entries of a dictionary to a file.
-
-    Parameters
-    ----------
-    path : path
-        File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
-        existing file is replaced.
-
-    Returns
-    -------
-    dict
-        `dictionary`, `path` and `written` (number of entries).
-
-    Raises
-    ------
-    BadInput
-        If the suffix is not supported or the file cannot be written.
 
     Examples
     --------

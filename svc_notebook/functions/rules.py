@@ -9,11 +9,10 @@ from typing import Any, Unpack
 from pandas import DataFrame
 
 from svc_notebook import frames
-from svc_notebook.api.shapes import Rule
 from svc_notebook.client.curation import RULES, own_members
-from svc_notebook.declarations.declaration import BodyDocument, public, verb
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.frames.columns import Backend
-from svc_notebook.functions import curation
+from svc_notebook.functions import curation, resources
 from svc_notebook.functions.curation import Forward, WriteSummary
 from svc_notebook.functions.documents import Documents
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -48,20 +47,9 @@ async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> d
     return own_members(await asynchronous(client).get_rule(index, id))
 
 
-@public(
-    verb(
-        "rules save",
-        "rules save products rules.csv",
-        variable="rules",
-        document=BodyDocument("rules", Rule),
-    ),
-    verb(
-        "rules import",
-        "rules import products rules.csv",
-        summary="Save the rules of a file",
-        names={"rules": "file"},
-        completes={"rules": "path"},
-    ),
+@resources.RULES.saves(
+    "rules save products rules.csv",
+    imports="rules import products rules.csv",
     endpoints=("save_rules",),
     replaces={"save_rule": "save_rules"},
 )
@@ -74,27 +62,6 @@ async def save_rules(
     **replicas: Unpack[Forward],
 ) -> WriteSummary:
     """Add rules to an index, or replace those with the same objectID.
-
-    Parameters
-    ----------
-    rules : dict, list of dict, DataFrame or path
-        Rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without
-        an objectID gets an id that is derived from its content.
-    extra : dict, default None
-        Members to add to each object without validation; objects are merged at every depth.
-
-    Returns
-    -------
-    dict
-        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
-        rules `before` and `after` (None if the key may not read them); `status` if the key may
-        not read tasks.
-
-    Raises
-    ------
-    BadInput
-        If a rule has a wrong or unknown member.
-    TaskFailed
 
     Examples
     --------
@@ -109,16 +76,7 @@ async def save_rules(
     return await curation.save(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
-@public(
-    verb(
-        "rules replace",
-        "rules replace products rules.csv --yes",
-        variable="rules",
-        document=BodyDocument("rules", Rule),
-        destructive="replace all rules of {index}",
-    ),
-    endpoints=("save_rules",),
-)
+@resources.RULES.replaces("rules replace products rules.csv --yes", endpoints=("save_rules",))
 async def replace_rules(
     index: str,
     rules: Documents,
@@ -128,27 +86,6 @@ async def replace_rules(
     **replicas: Unpack[Forward],
 ) -> WriteSummary:
     """Replace all rules of an index at once.
-
-    Parameters
-    ----------
-    rules : dict, list of dict, DataFrame or path
-        New rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
-        without an objectID gets an id that is derived from its content.
-    extra : dict, default None
-        Members to add to each object without validation; objects are merged at every depth.
-
-    Returns
-    -------
-    dict
-        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
-        rules `before` and `after` (None if the key may not read them); `status` if the key may
-        not read tasks.
-
-    Raises
-    ------
-    BadInput
-        If the rules are empty, or one has a wrong or unknown member.
-    TaskFailed
 
     Examples
     --------
@@ -162,15 +99,7 @@ async def replace_rules(
     return await curation.replace(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
-@public(
-    verb(
-        "rules delete",
-        "rules delete products sale",
-        completes={"ids": "rule"},
-        destructive="delete rules of {index}",
-    ),
-    endpoints=("delete_rule",),
-)
+@resources.RULES.deletes("rules delete products sale", completes="rule", endpoints=("delete_rule",))
 async def delete_rules(
     index: str,
     ids: Iterable[Any],
@@ -183,23 +112,6 @@ async def delete_rules(
     Nothing is deleted if one of them does not exist; a key that may not read rules deletes
     without that check.
 
-    Parameters
-    ----------
-    ids : str or list of str
-        objectIDs of the rules.
-
-    Returns
-    -------
-    dict
-        `index`, and the number of rules `before` and `after` (None if the key may not read
-        them); `status` if the key may not read tasks.
-
-    Raises
-    ------
-    NotFound
-        If the index or a rule does not exist.
-    TaskFailed
-
     Examples
     --------
     >>> svc.delete_rules("products", "lamps-on-sale")
@@ -208,20 +120,11 @@ async def delete_rules(
     return await curation.delete(asynchronous(client), RULES, index, ids, replicas)
 
 
-@public(
-    verb("rules clear", "rules clear products --yes", destructive="delete all rules of {index}"),
-    endpoints=("clear_rules",),
-)
+@resources.RULES.clears("rules clear products --yes", endpoints=("clear_rules",))
 async def clear_rules(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
 ) -> WriteSummary:
     """Delete all rules of an index.
-
-    Returns
-    -------
-    dict
-        `index`, and the number of rules `before` and `after` (None if the key may not read
-        them); `status` if the key may not read tasks.
 
     Raises
     ------
@@ -236,25 +139,11 @@ async def clear_rules(
     return await curation.clear(asynchronous(client), RULES, index, replicas)
 
 
-@public(
-    verb("rules export", "rules export products rules.csv", names={"path": "file"}),
-    endpoints=("search_rules",),
-)
+@resources.RULES.exports("rules export products rules.csv", endpoints=("search_rules",))
 async def export_rules(
     index: str, path: str | Path, *, client: AnyClient | None = None
 ) -> WriteSummary:
     """Write the rules of an index to a file.
-
-    Parameters
-    ----------
-    path : path
-        File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
-        existing file is replaced.
-
-    Returns
-    -------
-    dict
-        `index`, `path` and `written` (number of rules).
 
     Raises
     ------

@@ -9,11 +9,10 @@ from typing import Any, Unpack
 from pandas import DataFrame
 
 from svc_notebook import frames
-from svc_notebook.api.shapes import Synonym
 from svc_notebook.client.curation import SYNONYMS, own_members
-from svc_notebook.declarations.declaration import BodyDocument, public, verb
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.frames.columns import Backend
-from svc_notebook.functions import curation
+from svc_notebook.functions import curation, resources
 from svc_notebook.functions.curation import Forward, WriteSummary
 from svc_notebook.functions.documents import Documents
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -49,21 +48,10 @@ async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -
     return own_members(await asynchronous(client).get_synonym(index, id))
 
 
-@public(
-    verb(
-        "synonyms save",
-        "synonyms save products synonyms.csv",
-        "synonyms save products 'sofa, couch'",
-        variable="synonyms",
-        document=BodyDocument("synonyms", Synonym),
-    ),
-    verb(
-        "synonyms import",
-        "synonyms import products synonyms.csv",
-        summary="Save the synonyms of a file",
-        names={"synonyms": "file"},
-        completes={"synonyms": "path"},
-    ),
+@resources.SYNONYMS.saves(
+    "synonyms save products synonyms.csv",
+    "synonyms save products 'sofa, couch'",
+    imports="synonyms import products synonyms.csv",
     endpoints=("save_synonyms",),
     replaces={"save_synonym": "save_synonyms"},
 )
@@ -83,21 +71,6 @@ async def save_synonyms(
         Synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file; or words:
         `["sofa", "couch"]`, `"sofa, couch"`, or `"tv => television"` in one direction. One
         without an objectID gets an id that is derived from its content.
-    extra : dict, default None
-        Members to add to each object without validation; objects are merged at every depth.
-
-    Returns
-    -------
-    dict
-        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
-        synonyms `before` and `after` (None if the key may not read them); `status` if the key
-        may not read tasks.
-
-    Raises
-    ------
-    BadInput
-        If a synonym has a wrong or unknown member.
-    TaskFailed
 
     Examples
     --------
@@ -108,15 +81,8 @@ async def save_synonyms(
     return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
-@public(
-    verb(
-        "synonyms replace",
-        "synonyms replace products synonyms.csv --yes",
-        variable="synonyms",
-        document=BodyDocument("synonyms", Synonym),
-        destructive="replace all synonyms of {index}",
-    ),
-    endpoints=("save_synonyms",),
+@resources.SYNONYMS.replaces(
+    "synonyms replace products synonyms.csv --yes", endpoints=("save_synonyms",)
 )
 async def replace_synonyms(
     index: str,
@@ -128,27 +94,6 @@ async def replace_synonyms(
 ) -> WriteSummary:
     """Replace all synonyms of an index at once.
 
-    Parameters
-    ----------
-    synonyms : dict, list of dict, DataFrame or path
-        New synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
-        without an objectID gets an id that is derived from its content.
-    extra : dict, default None
-        Members to add to each object without validation; objects are merged at every depth.
-
-    Returns
-    -------
-    dict
-        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
-        synonyms `before` and `after` (None if the key may not read them); `status` if the key
-        may not read tasks.
-
-    Raises
-    ------
-    BadInput
-        If the synonyms are empty, or one has a wrong or unknown member.
-    TaskFailed
-
     Examples
     --------
     >>> sofas = {"objectID": "sofas", "type": "synonym", "synonyms": ["sofa", "couch"]}
@@ -158,14 +103,8 @@ async def replace_synonyms(
     return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
-@public(
-    verb(
-        "synonyms delete",
-        "synonyms delete products pair",
-        completes={"ids": "synonym"},
-        destructive="delete synonyms of {index}",
-    ),
-    endpoints=("delete_synonym",),
+@resources.SYNONYMS.deletes(
+    "synonyms delete products pair", completes="synonym", endpoints=("delete_synonym",)
 )
 async def delete_synonyms(
     index: str,
@@ -179,23 +118,6 @@ async def delete_synonyms(
     Nothing is deleted if one of them does not exist; a key that may not read synonyms deletes
     without that check.
 
-    Parameters
-    ----------
-    ids : str or list of str
-        objectIDs of the synonyms.
-
-    Returns
-    -------
-    dict
-        `index`, and the number of synonyms `before` and `after` (None if the key may not read
-        them); `status` if the key may not read tasks.
-
-    Raises
-    ------
-    NotFound
-        If the index or a synonym does not exist.
-    TaskFailed
-
     Examples
     --------
     >>> svc.delete_synonyms("products", ["cups"])
@@ -204,24 +126,11 @@ async def delete_synonyms(
     return await curation.delete(asynchronous(client), SYNONYMS, index, ids, replicas)
 
 
-@public(
-    verb(
-        "synonyms clear",
-        "synonyms clear products --yes",
-        destructive="delete all synonyms of {index}",
-    ),
-    endpoints=("clear_synonyms",),
-)
+@resources.SYNONYMS.clears("synonyms clear products --yes", endpoints=("clear_synonyms",))
 async def clear_synonyms(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
 ) -> WriteSummary:
     """Delete all synonyms of an index.
-
-    Returns
-    -------
-    dict
-        `index`, and the number of synonyms `before` and `after` (None if the key may not read
-        them); `status` if the key may not read tasks.
 
     Raises
     ------
@@ -236,25 +145,11 @@ async def clear_synonyms(
     return await curation.clear(asynchronous(client), SYNONYMS, index, replicas)
 
 
-@public(
-    verb("synonyms export", "synonyms export products synonyms.csv", names={"path": "file"}),
-    endpoints=("search_synonyms",),
-)
+@resources.SYNONYMS.exports("synonyms export products synonyms.csv", endpoints=("search_synonyms",))
 async def export_synonyms(
     index: str, path: str | Path, *, client: AnyClient | None = None
 ) -> WriteSummary:
     """Write the synonyms of an index to a file.
-
-    Parameters
-    ----------
-    path : path
-        File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
-        existing file is replaced.
-
-    Returns
-    -------
-    dict
-        `index`, `path` and `written` (number of synonyms).
 
     Raises
     ------
