@@ -1,6 +1,8 @@
 """Rankings of a judged collection: tuned on one half of its queries, measured on the other.
 
     python benchmarks/relevance.py [--collection ../shared/data/esci_small | --films] [--seeds 3]
+    python benchmarks/relevance.py --functions numpy scipy
+    python benchmarks/relevance.py --functions pandas matplotlib
     python benchmarks/relevance.py --embedder static+latent [--films]
     python benchmarks/relevance.py --latency 100000
 
@@ -11,6 +13,8 @@ interval is a bootstrap over the queries, each with its mean over the seeds that
 `--films` searches the films of the tutorials. Each query looks for one film, chosen by its number
 of reviews: title and year, title with a typo, title and "movie", or longest word of the title and
 director. The film has grade 3, others of the same title grade 2.
+
+`--functions` searches the documented functions of packages; see `function_collection.py`.
 
 `--embedder` measures the text score with similarities, added by fixed weights, on all queries.
 
@@ -53,6 +57,7 @@ from benchmarks.engine import (  # noqa: E402
     misspell,
     timed,
 )
+from benchmarks.function_collection import ATTRIBUTES, read_functions  # noqa: E402
 from svc_notebook.service.engine import Index  # noqa: E402
 from svc_notebook.service.engine.semantic.latent_model import LatentModel  # noqa: E402
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex  # noqa: E402
@@ -69,6 +74,7 @@ MEASURES = [nDCG @ 10, AP]
 SEARCHABLE = ["title", "brand", "color", "category", "bullet_points", "description"]
 FILM_ATTRIBUTES = ["Title", "Director", "Cast"]
 FILM_QUERIES, MIN_REVIEWS = 400, 20
+FUNCTION_QUERIES = 300
 NEURAL = ("mode", "semanticSearch")
 BM25_WEIGHTS = ((1, 1, 1, 1, 1, 1), (2, 1, 1, 1, 1, 1), (3, 2, 1, 1, 1, 1), (5, 3, 2, 2, 1, 1))
 BM25_SHAPES = [(1.2, 0.75), (0.9, 0.4), (1.6, 0.75), (1.2, 0.9)]
@@ -83,6 +89,8 @@ BY_TEXT: dict[str, Any] = {
 WEIGHTS = (0.3, 0.5, 0.67, 0.8)
 FEEDBACK_HITS = (5, 10)
 
+GRID_NAMES = {"semanticSearch", "attributeWeights"}
+
 Scores = dict[str, tuple[float, ...]]
 
 
@@ -90,6 +98,14 @@ def make_semantic_space(options: Iterable[Mapping[str, Any]], **changes: Any) ->
     """Return the space of the rankings by text and meaning with these options."""
     fixed = {name: [value] for name, value in {**BY_TEXT, **changes}.items()}
     return {**fixed, "mode": ["neuralSearch"], "semanticSearch": [*options]}
+
+
+def make_weight_space(attributes: Sequence[str]) -> dict[str, Any]:
+    """Return the space of the text score with weights of attributes."""
+    fixed = {name: [value] for name, value in BY_TEXT.items()}
+    single = [{name: 3} for name in attributes]
+    pairs = [{attributes[0]: 3, name: 2} for name in attributes[1:]]
+    return {**fixed, "attributeWeights": ["halving", "flat", *single, *pairs]}
 
 
 WITHOUT_FEEDBACK = [{"localWeight": weight} for weight in WEIGHTS]
@@ -173,7 +189,7 @@ def find_choices(
     collection: Collection, space: Mapping[str, Any] | None, seed: int, queries: DataFrame
 ) -> dict[str, Any]:
     """Return the best choices on the queries that are marked as tune queries."""
-    sampler = "grid" if space and "semanticSearch" in space else "coordinate"
+    sampler = "grid" if space and space.keys() & GRID_NAMES else "coordinate"
     found = svc.tuning.search(
         INDEX, space, queries=queries, judgments=collection.judgments, sampler=sampler, seed=seed,
         progress=False,
@@ -202,7 +218,9 @@ def measure_seed(collection: Collection, seed: int) -> dict[str, Scores]:
     names = held["query"].tolist()
     diagnosis = svc.tuning.diagnose(INDEX, collection.judgments, queries, seed=seed, progress=False)
     without = {name: values for name, values in diagnosis.space.items() if name not in NEURAL}
-    spaces = {"tuned, words only": without, **SPACES, "svc.tuning.search": None}
+    weighted = make_weight_space(collection.attributes)
+    spaces = {"tuned, words only": without, "text score, weights tuned": weighted, **SPACES,
+              "svc.tuning.search": None}  # fmt: skip
     found = {
         "BM25": collection.score(svc.tuning.baseline(INDEX, queries=names, k=DEPTH), names),
         "default": collection.score(asyncio.run(run_variant({}, held)), names),
@@ -327,6 +345,7 @@ def main() -> int:
     parser.add_argument("--collection", type=Path,
                         default=ROOT.parent / "shared" / "data" / "esci_small")  # fmt: skip
     parser.add_argument("--films", action="store_true")
+    parser.add_argument("--functions", nargs="+", metavar="PACKAGE")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--embedder")
     parser.add_argument("--latency", type=int, metavar="RECORDS")
@@ -337,6 +356,10 @@ def main() -> int:
     if options.films:
         with tempfile.TemporaryDirectory() as folder:
             collection = make_films(Path(folder))
+    elif options.functions:
+        records, judgments = read_functions(options.functions, FUNCTION_QUERIES)
+        queries = judgments["query"].drop_duplicates().tolist()
+        collection = Collection(records, ATTRIBUTES, queries, judgments)
     elif (options.collection / "records.jsonl.gz").exists():
         collection = read_folder(options.collection)
     else:

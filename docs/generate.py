@@ -112,7 +112,8 @@ def parameters_page() -> str:
         f"All {len(PARAMETERS)}, as `svc_notebook.api.parameters` declares them. *Where* is "
         "`search` for a parameter of one search, `index` for a setting of an index, and both for "
         "a setting that one search can override. Those marked *accepted* belong to the vendor's "
-        "own products: the local service accepts them without effect.",
+        "own products: the local service accepts them without effect. Those marked *local* are "
+        "an extension that a hosted service refuses.",
     ]
     for title, names in GROUPS.items():
         rows = [_parameter_row(PARAMETERS[name]) for name in names]

@@ -18,7 +18,7 @@ from svc_notebook.api.integers import Integer, Natural, Positive
 from svc_notebook.api.parameter_meanings import GROUP_OF, MEANINGS
 from svc_notebook.api.validation import hints, literals
 
-Effect = Literal["works", "accepted"]
+Effect = Literal["works", "accepted", "local"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Info:
     """The default of a parameter, and whether the local service supports it.
 
     The few parameters that are only `accepted` belong to the vendor's own products and have no
-    effect here.
+    effect here. Those that are `local` extend the API: hosted services do not know them.
     """
 
     default: Any = field(hash=False)
@@ -39,6 +39,7 @@ Percent = Annotated[int, Meta(ge=0, le=100)]
 Places = Annotated[int, Meta(ge=0, le=1000)]
 Groups = Annotated[int, Meta(ge=0, le=4)]
 Nearness = Annotated[int, Meta(ge=1, le=8)]
+Weight = Annotated[float, Meta(ge=0, le=100)]
 Words = list[str]
 Filters = str | list[Any]
 Boxes = str | list[list[float] | float]
@@ -105,6 +106,10 @@ class Shared(TypedDict, total=False):
     # Without it the hosted service may re-rank and the local one does not: neither is the default.
     enableReRanking: Annotated[bool | None, Info(None)]
     reRankingApplyFilter: Annotated[Filters | None, Info(None)]
+    attributeWeights: Annotated[
+        Literal["halving", "flat"] | dict[str, Weight] | None,
+        Info("halving", effect="local"),
+    ]
     mode: Annotated[
         Literal["keywordSearch", "neuralSearch"] | None,
         Info("keywordSearch"),
@@ -288,6 +293,12 @@ PARAMETERS: dict[str, Parameter] = (
     | _read_off(SearchParams, "parameter")
     | _read_off(Settings, "setting")
 )
+
+
+LOCAL_PARAMETERS = frozenset(
+    name for name, parameter in PARAMETERS.items() if parameter.effect == "local"
+)
+"""Parameters and settings that only the local service has."""
 
 
 def default_of(name: str) -> Any:

@@ -95,6 +95,13 @@ class ClientConfig:
         """The stable identity of this service and application."""
         return _place_of(self.app_id, self.address)
 
+    @property
+    def is_local(self) -> bool:
+        """Whether this is a local service: by its id, or as all of its addresses are here."""
+        if self.app_id.startswith(_LOCAL_ID):
+            return True
+        return all(is_loopback(host) for host in self.open_hosts().order("read"))
+
     def is_of(self, app_id: str, address: str) -> bool:
         """Return whether this configuration leads to the given application and service."""
         return self.place == _place_of(app_id, address)

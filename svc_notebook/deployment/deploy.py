@@ -18,14 +18,12 @@ from svc_notebook.client.tasks import OnProgress
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
 from svc_notebook.deployment.atomic_write import write_atomically
 from svc_notebook.deployment.clone import leave
-from svc_notebook.deployment.configuration import (
-    read_configuration,
-    without_index_settings,
-)
+from svc_notebook.deployment.configuration import without_index_settings
 from svc_notebook.deployment.deployment_planner import (
     NOTE,
     DeploymentPlanner,
     PreparedDeployment,
+    describe_left_out,
     list_interrupted,
 )
 from svc_notebook.deployment.origin import write_origin
@@ -54,7 +52,6 @@ from svc_notebook.tuning.changes.journalled_write import (
     write_change,
 )
 from svc_notebook.tuning.changes.state import (
-    SCOPES,
     Delta,
     Objects,
     Scope,
@@ -129,6 +126,8 @@ class DeployRun(DeploymentPlanner):
                     f"{list_names(prepared.plan.kept)} changed on {self.profile} since the clone: "
                     "kept; force=True overwrites it"
                 )
+            if prepared.left_out:
+                warn_user(describe_left_out(prepared.left_out, self.profile))
             await self._write(prepared, staged)
             verified = await self._verify(prepared)
         records = staged.transfer.records if staged else 0
@@ -258,7 +257,7 @@ class DeployRun(DeploymentPlanner):
 
     async def _compare_new(self, plan: IndexPlan) -> dict[Scope, Any]:
         """Compare a replica that was just created, which has the settings of its primary."""
-        here, _ = await read_configuration(self.client, plan.source, SCOPES)
+        here, *_ = await self.read_source(plan.source)
         ours = without_index_settings(here)
         theirs = without_index_settings(await self.read_target(plan.target))
         return {

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from svc_notebook.api import SearchApi
+from svc_notebook.api.parameters import LOCAL_PARAMETERS
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.operations import count_records, is_own
 from svc_notebook.client.temporary_index import Purpose, name_temporary_index
@@ -55,6 +57,8 @@ class PreparedDeployment:
     # The configuration that the target has, and its replicas after the deployment.
     theirs: IndexConfiguration
     replicas: tuple[str, ...]
+    # Settings that only the local service has, and that are not deployed to a hosted one.
+    left_out: tuple[str, ...]
 
 
 @dataclass
@@ -84,7 +88,7 @@ class DeploymentPlanner:
     async def prepare(self) -> PreparedDeployment:
         """Read both sides, and plan; nothing is written."""
         try:
-            whole, unknown = await read_configuration(self.client, self.index, SCOPES)
+            whole, unknown, left_out = await self.read_source(self.index)
         except NotFound as error:
             raise NotFound(
                 f"{describe_client(self.client)} has no index {self.index}", status=error.status
@@ -95,6 +99,8 @@ class DeploymentPlanner:
         if unknown:
             listed = ", ".join(unknown)
             notes.append(f"settings that this version does not know are not deployed: {listed}")
+        if left_out:
+            notes.append(describe_left_out(left_out, self.profile))
         exists = await is_own(self.target, self.name)
         if exists and origin is None:
             notes.append(
@@ -120,7 +126,8 @@ class DeploymentPlanner:
         plan = make_plan(
             self.index, self.name, self.profile, plans, records, notes, force=self.force
         )
-        return PreparedDeployment(plans, plan, origin, theirs, tuple(list_replicas(settings)))
+        replicas = tuple(list_replicas(settings))
+        return PreparedDeployment(plans, plan, origin, theirs, replicas, tuple(left_out))
 
     @property
     def has_records(self) -> bool:
@@ -148,6 +155,18 @@ class DeploymentPlanner:
             purpose: Purpose = "load" if self.has_records else "deploy"
             names.append(name_temporary_index(self.name, purpose))
         writing.check("deploy", needed, names)
+
+    async def read_source(self, name: str) -> tuple[IndexConfiguration, list[str], list[str]]:
+        """Return the configuration of an index to deploy, and what is left out.
+
+        That is, settings that this version does not know, and those that the target does not have.
+        """
+        state, unknown = await read_configuration(self.client, name, SCOPES)
+        if self.target.connection.is_local:
+            return state, unknown, []
+        settings = {n: v for n, v in state.settings.items() if n not in LOCAL_PARAMETERS}
+        left_out = sorted(state.settings.keys() - settings.keys())
+        return replace(state, settings=settings), unknown, left_out
 
     async def read_target(self, name: str) -> IndexConfiguration:
         """Return the configuration of an index of the target."""
@@ -197,7 +216,7 @@ class DeploymentPlanner:
         for entry, made in mapped.items():
             own, other = replica_name(entry), replica_name(made)
             exists = other in names
-            here, _ = await read_configuration(self.client, own, SCOPES)
+            here, *_ = await self.read_source(own)
             there = await self.read_target(other) if exists else IndexConfiguration()
             scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else SCOPES
             plans.append(
@@ -208,6 +227,11 @@ class DeploymentPlanner:
                 )
             )  # fmt: skip
         return plans
+
+
+def describe_left_out(names: Sequence[str], profile: str) -> str:
+    """Describe settings that a service does not have."""
+    return f"only the local service has {', '.join(names)}: not deployed to {profile}"
 
 
 def list_interrupted(journal: Journal) -> list[Change]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.hosts import is_loopback
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 
@@ -25,8 +24,7 @@ def require_budget(client: AsyncClient, budget: int | None, searches: int, work:
     - `work`: what makes the searches, such as `a diagnosis of 105 queries`.
     """
     config = client.connection
-    is_local = all(is_loopback(host) for host in config.open_hosts().order("read"))
-    if budget is None and searches > MAX_UNCONFIRMED_SEARCHES and not is_local:
+    if budget is None and searches > MAX_UNCONFIRMED_SEARCHES and not config.is_local:
         raise BadInput(
             f"{work} takes up to {searches:,} searches, which {config.address} may bill: pass "
             f"`budget={searches}` to allow them, or a smaller number"

@@ -14,6 +14,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.cli import main
+from svc_notebook.client.config import ClientConfig
 from svc_notebook.deployment.record_transfer import RecordTransfer
 from svc_notebook.errors import BadInput, KeyRefused, Stopped
 from svc_notebook.tuning.changes.change_steps import list_steps
@@ -59,6 +60,36 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(tuned: str, shop: svc
     assert "1 rule changed" in repr(result)
     assert "hitsPerPage" in result._repr_html_()
     assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+
+
+def test_settings_of_the_local_service_are_named_and_left_out_for_a_hosted_one(
+    index: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    svc.clone(index, from_="shop", progress=False)
+    svc.set_settings(index, {"attributeWeights": {"name": 3}, "hitsPerPage": 7})
+    hosted = shop.connection.app_id
+    is_local = property(lambda config: config.app_id != hosted)
+    monkeypatch.setattr(ClientConfig, "is_local", is_local)
+
+    planned = svc.deploy(index, to="shop", dry_run=True, progress=False)
+    with pytest.warns(UserWarning, match="only the local service has attributeWeights"):
+        done = svc.deploy(index, to="shop", progress=False)
+
+    assert "only the local service has attributeWeights: not deployed to shop" in repr(planned)
+    assert planned.plan.changes["name"].tolist() == ["hitsPerPage"]
+    assert done.verified
+    assert "attributeWeights" not in shop.get_settings(index)
+    with pytest.raises(BadInput, match=r"only the local service has attributeWeights.*leave it"):
+        svc.tuning.apply(index, {"attributeWeights": "flat"}, client=shop)
+
+
+def test_a_local_service_gets_the_weights_of_attributes(index: str, shop: svc.Client) -> None:
+    svc.clone(index, from_="shop", progress=False)
+    svc.set_settings(index, {"attributeWeights": {"name": 3}})
+
+    assert svc.deploy(index, to="shop", progress=False).verified
+    settings: Any = shop.get_settings(index)
+    assert settings["attributeWeights"] == {"name": 3}
 
 
 def test_a_guarded_query_that_loses_stops_a_deployment_before_it_writes(

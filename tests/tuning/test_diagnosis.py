@@ -160,7 +160,9 @@ def test_re_ranking_and_stems_are_tried_with_what_they_need(client: Client) -> N
 
 def test_a_ranking_by_the_text_alone_is_tried_with_all_that_it_needs() -> None:
     queries = pd.DataFrame({"query": ["lamp"]})
-    seen: Any = SimpleNamespace(settings={}, language="en", size=100, queries=queries)
+    seen: Any = SimpleNamespace(
+        settings={}, language="en", size=100, queries=queries, is_local=True
+    )
 
     levers = find_levers(seen, [Finding("zero results", 1, 0.5, "")])
 
@@ -395,6 +397,27 @@ def test_the_text_score_of_sentences_is_tried_without_stop_words(words: int, is_
 
     assert values["ranking"] == ["exact", "custom"]
     assert ("removeStopWords" in values) == is_long
+
+
+@pytest.mark.parametrize("is_local", [True, False])
+def test_weights_of_attributes_are_tried_where_a_service_has_them(is_local: bool) -> None:
+    records = {"1": {"name": "oak", "text": "lamp"}, "2": {"name": "lamp", "text": "oak"}}
+    judged = pd.DataFrame({
+        "query": ["lamp", "lamp"], "filters": "", "objectID": ["1", "2"], "rating": [0.0, 3.0],
+    })  # fmt: skip
+    seen: Any = SimpleNamespace(
+        settings={"searchableAttributes": ["text", "unordered(name)"]}, language="en",
+        queries=judged[["query"]], judged=judged, records=records, threshold=1.0,
+        words={name: {key: {word} for key, word in record.items()}
+               for name, record in records.items()}, is_local=is_local,
+    )  # fmt: skip
+
+    levers = {lever.name: lever for lever in find_levers(seen, [])}
+
+    assert ("attributeWeights" in levers) == is_local
+    if is_local:
+        assert levers["attributeWeights"].values == ["flat", {"name": 3}]
+        assert levers["attributeWeights"].together["ranking"] == ["exact", "custom"]
 
 
 def test_units_are_found_and_repaired(client: Client) -> None:

@@ -87,6 +87,23 @@ def test_a_run_of_old_is_explained_by_how_it_was_ranked(measured: str) -> None:
     assert explain(run, "lamp").equals(first)
 
 
+def test_the_weights_of_attributes_are_beside_a_text_score(measured: str) -> None:
+    weights = {"name": 3}
+    params: Any = {
+        "enableReRanking": True, "ranking": ["exact"], "attributeWeights": weights,
+        "optionalWords": "lamp",
+    }  # fmt: skip
+    svc.set_settings(measured, searchableAttributes=["name", "brand"])
+
+    why = explain(svc.tuning.run(measured, ["lamp table"], params), "lamp table")
+    stored = explain(svc.tuning.run(measured, ["lamp table"]), "lamp table")
+
+    by_text = why[why["criterion"] == "text"]
+    assert by_text["also"].str.endswith('attributeWeights = {"name": 3}').all()
+    assert len(by_text)
+    assert stored[stored["criterion"] == "text"]["also"].str.endswith("= halving").all()
+
+
 def test_every_criterion_has_words_for_what_changes_it() -> None:
     assert set(CRITERIA) <= set(ALSO)
 

@@ -23,6 +23,12 @@ export function describeDefault(value) {
   return { text: typeof value === "string" ? value : JSON.stringify(value), isCode: true };
 }
 
+/** @type {Record<string, string>} */
+const EFFECTS = {
+  accepted: " The local service accepts it without effect.",
+  local: " Hosted services do not have it.",
+};
+
 /** A meaning as sentences with code, and the default. @param {Row} row @param {string} fallback the default as text @param {boolean} isCode */
 export function drawMeaning({ meaning, effect }, fallback, isCode = true) {
   return [
@@ -30,7 +36,7 @@ export function drawMeaning({ meaning, effect }, fallback, isCode = true) {
     " Default: ",
     isCode ? h("code", { class: "inline-code" }, fallback) : fallback,
     ".",
-    effect === "works" ? "" : " The local service accepts it without effect.",
+    EFFECTS[effect] ?? "",
   ];
 }
 

@@ -14,6 +14,7 @@ from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import parse_reranked
 from svc_notebook.service.engine.index.schema import check_entries
+from svc_notebook.service.engine.query.attribute_weights import check_weights
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.replica_group import INHERITED
@@ -57,7 +58,9 @@ def set_settings(
     published = call.service.catalog.get(index)
     check_entries(settings)
     parse_reranked(settings.get("reRankingApplyFilter"))
-    Index(merge_settings(published.settings if published else {}, settings))
+    merged = merge_settings(published.settings if published else {}, settings)
+    Index(merged)
+    check_weights(settings, merged)
     if len(msgspec.json.encode(settings.get("userData"))) > MAX_USER_DATA_BYTES:
         raise BadInput(f"`userData` is larger than {MAX_USER_DATA_BYTES // 1024} kB")
     if published and published.virtual:

@@ -9,6 +9,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import msgspec
 
+from svc_notebook.api.parameters import LOCAL_PARAMETERS
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.temporary_index import is_scratch
@@ -129,6 +130,7 @@ async def recording(
     because a failed call may have had an effect; it is unknown if none is visible yet and the
     service may have accepted the write.
     """
+    _refuse_local_settings(client, proposed)
     # Changes of a scratch copy are recorded when it is promoted.
     journal, recorded = None if is_scratch(index) else Journal.of(client, index), RecordedChange()
     interruptions = await read_interruptions(client, journal) if journal else []
@@ -154,6 +156,17 @@ async def recording(
         raise
     if recorded.change:
         await _close(client, journal, recorded, "done")
+
+
+def _refuse_local_settings(client: AsyncClient, proposed: Wanted) -> None:
+    """Raise `BadInput` for settings that the service of the client does not have."""
+    settings = proposed.get("settings") or {}
+    local = [name for name in LOCAL_PARAMETERS if settings.get(name) is not None]
+    if local and not client.connection.is_local:
+        raise BadInput(
+            f"only the local service has {', '.join(local)}, not {client.connection.address}; "
+            "leave it out. Nothing was sent"
+        )
 
 
 def _warn_of_interruptions(

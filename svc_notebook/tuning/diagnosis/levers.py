@@ -7,7 +7,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from svc_notebook.api.parameters import default_of
+from svc_notebook.api.parameters import LOCAL_PARAMETERS, default_of
 from svc_notebook.tuning.diagnosis.compound_words import JOINED, UNITS, find_compounds
 from svc_notebook.tuning.diagnosis.findings import (
     Finding,
@@ -17,6 +17,7 @@ from svc_notebook.tuning.diagnosis.findings import (
 from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
 from svc_notebook.tuning.diagnosis.observation import Observation
 from svc_notebook.tuning.evaluation.criteria import REPLACED_BY_TEXT
+from svc_notebook.tuning.evaluation.record_texts import searchable_names
 
 RARE_SHARE = 0.01  # of the records, below which a word is tried as rare
 MIN_RARE_RECORDS = 2
@@ -30,6 +31,7 @@ TEXT_ONLY = ["exact", "custom"]  # the score of the text takes the place of `exa
 POSITION_WEIGHTS, SCORE_WEIGHTS = (0.15, 0.5), (0.5, 0.67, 0.8)
 FEEDBACK_HITS = 5
 MIN_WORDS_OF_LONG_QUERY = 8
+HIGHEST_WEIGHT = 3  # of an attribute; those that are not named count 1
 MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute tells nothing
 
 
@@ -50,6 +52,8 @@ def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
     levers: dict[tuple[str, str], Lever] = {}
     for finding in (*(finding.name for finding in findings), TEXT_SCORE):
         for name, values, *more in _values(seen, finding):
+            if name in LOCAL_PARAMETERS and not seen.is_local:
+                continue
             together = _missing(seen, more[0]) if more else {}
             key = name, repr(together)
             earlier = levers.get(key)
@@ -88,7 +92,9 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
         yield "semanticSearch", weights, {"mode": "neuralSearch"}
         yield "semanticSearch", _semantic_options(), _semantic_scores(seen, languages)
     elif finding == TEXT_SCORE:
-        yield "ranking", [TEXT_ONLY], _text_only(seen, languages)
+        by_text = _text_only(seen, languages)
+        yield "ranking", [TEXT_ONLY], by_text
+        yield "attributeWeights", _attribute_weights(seen), {"ranking": TEXT_ONLY, **by_text}
     elif finding == "plurals":
         yield "ignorePlurals", [languages or True]
         yield "alternativesAsExact", [_with_stems(seen)], {"ignorePlurals": languages or True}
@@ -212,6 +218,20 @@ def _text_rankings(seen: Observation) -> list[list[str]]:
 def _before_custom(rest: list[str], names: list[str]) -> list[str]:
     position = rest.index("custom") if "custom" in rest else len(rest)
     return [*rest[:position], *names, *rest[position:]]
+
+
+def _attribute_weights(seen: Observation) -> list[Any]:
+    """Return weights in the text score: equal ones, and higher ones of the telling attributes."""
+    searched = searchable_names(seen.settings)
+    lifts = attribute_lifts(seen) if len(searched) > 1 else {}
+    telling = sorted((name for name in searched if lifts.get(name, 0) > 0),
+                     key=lambda name: -lifts[name])  # fmt: skip
+    if not telling:
+        return []
+    weights: list[Any] = ["flat", {telling[0]: HIGHEST_WEIGHT}]
+    if len(telling) > 1:
+        weights.append({telling[0]: HIGHEST_WEIGHT, telling[1]: HIGHEST_WEIGHT - 1})
+    return weights
 
 
 def _attribute_orders(seen: Observation) -> list[list[str]]:

@@ -34,6 +34,7 @@ class Observation:
 
     `deep` has the objectIDs that each query finds at all; `words` the words of each judged
     record by attribute; `counts` the number of records that contain each word of a query.
+    `is_local` tells whether parameters can be tried that only the local service has.
     """
 
     index: str
@@ -47,6 +48,7 @@ class Observation:
     size: int
     settings: Mapping[str, Any]
     language: str
+    is_local: bool
 
     @property
     def relevant(self) -> DataFrame:
@@ -122,6 +124,7 @@ async def observe(
         size=counts.known[""],
         settings=settings,
         language=detect_language(texts, settings),
+        is_local=client.connection.is_local,
     )
 
 

@@ -44,7 +44,7 @@ RANKING = {
 }
 DECIDING = (
     "ranking", "customRanking", "typoTolerance", "searchableAttributes", "enableReRanking",
-    "mode", "semanticSearch",
+    "mode", "semanticSearch", "attributeWeights",
 )  # fmt: skip
 PROMOTED = "promoted"
 TIE = "tie"

@@ -9,6 +9,7 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.api.parameters import default_of
+from svc_notebook.display import text_of
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.criteria import (
     PROMOTED,
@@ -28,6 +29,7 @@ TEXTS = ["reason", "title", "next_title", "criterion", "better", "value", "next_
          "objectID", "next_objectID", "swap", "also"]  # fmt: skip
 COLUMNS = ["rank", *TEXTS[:-1], "setting", "also", "raw_value", "next_raw_value"]
 CUSTOM = "custom"
+WEIGHTS = "attributeWeights"
 # What changes the compared value of a criterion, besides the order of criteria.
 ALSO = {
     PROMOTED: "the rule that promotes it",
@@ -39,7 +41,7 @@ ALSO = {
     "attribute": "searchableAttributes: their order, unordered()",
     "exact": "exactOnSingleWordQuery, alternativesAsExact, disableExactOnAttributes",
     SEMANTIC: "mode, semanticSearch: localWeight, localFeedbackHits; its text score or position",
-    TEXT: "enableReRanking, customRanking, searchableAttributes: their order",
+    TEXT: "enableReRanking, customRanking, searchableAttributes: their order, attributeWeights",
     TIE: "an attribute in customRanking",
 }
 
@@ -101,6 +103,9 @@ def explain(
         found = difference(one, other, steps)
         swap, setting = _find_swap(one, other, found, settings, params)
         also = ALSO.get(found.criterion, "the records' own values")
+        if found.criterion == TEXT:
+            weights = params.get(WEIGHTS) or settings.get(WEIGHTS) or default_of(WEIGHTS)
+            also = f"{also} = {text_of(weights)}"
         value, next_value = (
             describe_value(found.criterion, value, hit, settings.get("searchableAttributes") or ())
             for value, hit in ((found.value, one), (found.other, other))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from svc_notebook.api.parameters import LOCAL_PARAMETERS
 from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.request_part import write_code
@@ -176,6 +177,10 @@ def _describe(search: Search) -> list[str]:
     lines.append(f"{done}; {what} on the tune queries: {chosen or search.finalists[0]}")
     if search.evidence and str(search.evidence):
         lines.append(str(search.evidence))
+    local = LOCAL_PARAMETERS.intersection(search.best)
+    if local:
+        lines.append(f"{', '.join(sorted(local))}: only the local service has it, and `svc.deploy` "
+                     "leaves it out for a hosted one")  # fmt: skip
     if search.holdout is None:
         return [*lines, "stopped before the best were held out"]
     several = len(search.compared) > 1

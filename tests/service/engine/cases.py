@@ -187,6 +187,17 @@ def make_searched(random: Random) -> list[str]:
     return entries
 
 
+def make_weights(random: Random, settings: Mapping[str, Any]) -> str | dict[str, float]:
+    """Make weights of attributes in textual relevance: a name, or numbers for some entries."""
+    entries = [
+        part.removeprefix("unordered(").removesuffix(")")
+        for entry in settings.get("searchableAttributes", []) for part in entry.split(",")
+    ]  # fmt: skip
+    if not entries or random.random() < 0.5:
+        return random.choice(["halving", "flat"])
+    return {path: random.choice([0, 0.5, 3, 7.25]) for path in entries[:2]}
+
+
 def make_ranking(random: Random) -> list[str]:
     ranking = random.sample(CRITERIA, random.randint(3, len(CRITERIA)))
     for entry in make_sorts(random):

@@ -266,13 +266,20 @@ class Oracle:
                     field = self.field_of(word)
                     some = [each[field] for each in lengths.values() if each[field]]
                     rank = self.entries[field][0] if self.entries else 0
-                    weight = max(0.1, 1 / 2**rank) * (1 if exact else 0.1)
+                    weight = self.weight_of(field, rank, asked) * (1 if exact else 0.1)
                     mean = sum(some) / len(some)
                     part = weight / (0.25 + 0.75 * lengths[name][field] / mean)
                     often += round(part * 2**20) / 2**20
                 row.textScore += rarity * often / (often + 1.2)
         for row in rows:
             row.textScore = round(row.textScore, 4)
+
+    def weight_of(self, field: int, rank: int, asked: Asked) -> float:
+        given = asked["attributeWeights"]
+        if given == "halving" or not self.entries:
+            return max(0.1, 1 / 2**rank)
+        numbers: Mapping[str, float] = {} if given == "flat" else given
+        return numbers.get(self.entries[field][1], 1)
 
     def field_of(self, word: Word) -> int:
         return self.slot_of(word.path) or 0
@@ -343,6 +350,7 @@ def inside(path: str, entry: str) -> bool:
 
 
 DEFAULTS: dict[str, Any] = {
+    "attributeWeights": "halving",
     "query": "",
     "ranking": DEFAULT_RANKING,
     "customRanking": [],

@@ -59,6 +59,7 @@ def test_the_engine_agrees_with_the_oracle(seed: int, monkeypatch: pytest.Monkey
         params = cases.make_params(random, settings, synonyms)
         if number % 3 == 0:
             params["enableReRanking"] = True
+            params["attributeWeights"] = cases.make_weights(random, settings)
         required, optional = cases.make_filter(random), cases.make_filter(random)
         optional = [[term for term in group if term["kind"] == "facet"] for group in optional]
         asked = params | {"_filter": required, "_optional": list(filter(None, optional))}

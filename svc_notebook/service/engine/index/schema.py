@@ -35,7 +35,7 @@ class Searched:
 
     @property
     def weight(self) -> float:
-        """The weight in textual relevance and in vectors; each place weighs half of the former."""
+        """The weight in vectors, and in textual relevance by default: half for each position."""
         return max(MIN_WEIGHT, 0.5**self.rank)
 
 

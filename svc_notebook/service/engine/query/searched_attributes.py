@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -17,6 +17,12 @@ from svc_notebook.service.engine.index.postings import (
     SLOT_SHIFT,
 )
 from svc_notebook.service.engine.index.schema import Searched, covers, first_covering
+from svc_notebook.service.engine.query.attribute_weights import (
+    ATTRIBUTE_WEIGHTS,
+    HALVING,
+    check_weights,
+    read_weights,
+)
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
@@ -28,6 +34,9 @@ Paths = tuple[str, ...]
 RESTRICTING_OPTIONS = (
     "disableTypoToleranceOnAttributes", "disablePrefixOnAttributes", "disableExactOnAttributes",
 )  # fmt: skip
+
+GivenWeights = str | tuple[tuple[str, float], ...]
+"""A value of `attributeWeights`, whose pairs of names and numbers are a tuple."""
 
 Allowed = Array | None
 """A mask over attributes, None if all are allowed."""
@@ -57,7 +66,13 @@ class SearchedAttributes:
         """Resolve the options for these attributes; the results are cached."""
         excluded = (tuple(options[name]) for name in RESTRICTING_OPTIONS)
         make = _make_searched_attributes if len(slots) <= MAX_CACHED_SLOTS else _make_for_many
-        return make(tuple(slots), tuple(options.searched), _restricted(options), *excluded)
+        weights = options[ATTRIBUTE_WEIGHTS]
+        if ATTRIBUTE_WEIGHTS in options.params:
+            check_weights(options.params, options.settings)
+        if isinstance(weights, Mapping):
+            weights = tuple(weights.items())
+        searched = tuple(options.searched)
+        return make(tuple(slots), searched, weights, _restricted(options), *excluded)
 
     @classmethod
     def unrestricted(cls) -> SearchedAttributes:
@@ -118,6 +133,7 @@ class SearchedAttributes:
 def _make_searched_attributes(
     slots: Paths,
     searched: tuple[Searched, ...],
+    weights: GivenWeights,
     restricted: Paths | None,
     no_typos: Paths,
     no_prefixes: Paths,
@@ -127,13 +143,14 @@ def _make_searched_attributes(
     # By path, so that another order of the entries has the same groups.
     entries = sorted(searched, key=lambda entry: entry.path)
     groups = [entries.index(entry) if entry else 0 for entry in covering]
+    given = () if weights == HALVING else read_weights(weights, entries)
     return SearchedAttributes(
         slots,
         np.array([entry.rank if entry else 0 for entry in covering], np.int64)
         * POSITIONS_PER_ATTRIBUTE,
         np.array([POSITION_MASK if entry and entry.ordered else 0 for entry in covering], np.int32),
         np.array(groups, np.intp),
-        tuple(entry.weight for entry in entries) or (1.0,),
+        given or tuple(entry.weight for entry in entries) or (1.0,),
         _only(slots, restricted),
         _all_but(slots, no_typos),
         _all_but(slots, no_prefixes),
