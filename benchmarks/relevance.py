@@ -2,7 +2,7 @@
 
     python benchmarks/relevance.py [--collection ../shared/data/esci_small | --films] [--seeds 3]
     python benchmarks/relevance.py --functions numpy scipy
-    python benchmarks/relevance.py --functions pandas matplotlib
+    python benchmarks/relevance.py --functions pandas matplotlib --rows BM25 "text score"
     python benchmarks/relevance.py --embedder static+latent [--films]
     python benchmarks/relevance.py --latency 100000
 
@@ -33,7 +33,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -89,6 +89,7 @@ BY_TEXT: dict[str, Any] = {
 WEIGHTS = (0.3, 0.5, 0.67, 0.8)
 FEEDBACK_HITS = (5, 10)
 
+WORDS_ONLY = "tuned, words only"
 GRID_NAMES = {"semanticSearch", "attributeWeights"}
 
 Scores = dict[str, tuple[float, ...]]
@@ -211,30 +212,39 @@ def find_bm25(collection: Collection, queries: DataFrame) -> dict[str, Any]:
     return options
 
 
-def measure_seed(collection: Collection, seed: int) -> dict[str, Scores]:
-    """Choose on the tune half, and score the held-out half, for each row of the table."""
+def measure_seed(collection: Collection, seed: int, rows: Sequence[str]) -> dict[str, Scores]:
+    """Choose on the tune half, and score the held-out half, for some rows of the table or all."""
     queries = svc.tuning.split(collection.queries, 0.5, seed)
     held = queries[queries["split"] == "holdout"]
     names = held["query"].tolist()
-    diagnosis = svc.tuning.diagnose(INDEX, collection.judgments, queries, seed=seed, progress=False)
-    without = {name: values for name, values in diagnosis.space.items() if name not in NEURAL}
-    weighted = make_weight_space(collection.attributes)
-    spaces = {"tuned, words only": without, "text score, weights tuned": weighted, **SPACES,
-              "svc.tuning.search": None}  # fmt: skip
-    found = {
-        "BM25": collection.score(svc.tuning.baseline(INDEX, queries=names, k=DEPTH), names),
-        "default": collection.score(asyncio.run(run_variant({}, held)), names),
-        "text score": collection.score(asyncio.run(run_variant(BY_TEXT, held)), names),
+
+    def is_measured(row: str) -> bool:
+        return not rows or row in rows
+
+    runs: dict[str, Callable[[], DataFrame]] = {
+        "BM25": lambda: svc.tuning.baseline(INDEX, queries=names, k=DEPTH),
+        "default": lambda: asyncio.run(run_variant({}, held)),
+        "text score": lambda: asyncio.run(run_variant(BY_TEXT, held)),
     }
-    bm25 = find_bm25(collection, queries)
-    print(f"seed {seed}: tuned BM25 has {bm25}", flush=True)
-    run = svc.tuning.baseline(INDEX, queries=names, k=DEPTH, **bm25)
-    found["tuned BM25"] = collection.score(run, names)
-    for row, space in spaces.items():
-        choices = find_choices(collection, space, seed, queries)
+    scores = {row: collection.score(run(), names) for row, run in runs.items() if is_measured(row)}
+    if is_measured("tuned BM25"):
+        bm25 = find_bm25(collection, queries)
+        print(f"seed {seed}: tuned BM25 has {bm25}", flush=True)
+        run = svc.tuning.baseline(INDEX, queries=names, k=DEPTH, **bm25)
+        scores["tuned BM25"] = collection.score(run, names)
+    spaces = {"text score, weights tuned": make_weight_space(collection.attributes), **SPACES,
+              "svc.tuning.search": None}  # fmt: skip
+    if is_measured(WORDS_ONLY):
+        diagnosis = svc.tuning.diagnose(
+            INDEX, collection.judgments, queries, seed=seed, progress=False
+        )
+        space = {name: values for name, values in diagnosis.space.items() if name not in NEURAL}
+        spaces = {WORDS_ONLY: space, **spaces}
+    for row in filter(is_measured, spaces):
+        choices = find_choices(collection, spaces[row], seed, queries)
         print(f"seed {seed}: {row} has {choices}", flush=True)
-        found[row] = collection.score(asyncio.run(run_variant(choices, held)), names)
-    return found
+        scores[row] = collection.score(asyncio.run(run_variant(choices, held)), names)
+    return scores
 
 
 def print_table(seeds: Sequence[Mapping[str, Scores]]) -> None:
@@ -260,14 +270,14 @@ def fill_service(collection: Collection, running: Running) -> None:
     svc.set_settings(INDEX, searchableAttributes=collection.attributes)
 
 
-def compare_rankings(collection: Collection, seeds: int) -> None:
+def compare_rankings(collection: Collection, seeds: int, rows: Sequence[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         process, running = start_service(Path(folder))
         try:
             fill_service(collection, running)
             found = []
             for seed in range(seeds):
-                found.append(measure_seed(collection, seed))
+                found.append(measure_seed(collection, seed, rows))
                 print_table(found)
         finally:
             stop_service(process)
@@ -347,6 +357,7 @@ def main() -> int:
     parser.add_argument("--films", action="store_true")
     parser.add_argument("--functions", nargs="+", metavar="PACKAGE")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--rows", nargs="+", metavar="ROW", default=[], help="default all")
     parser.add_argument("--embedder")
     parser.add_argument("--latency", type=int, metavar="RECORDS")
     options = parser.parse_args()
@@ -368,7 +379,7 @@ def main() -> int:
     if options.embedder:
         compare_similarities(collection, options.embedder)
     else:
-        compare_rankings(collection, options.seeds)
+        compare_rankings(collection, options.seeds, options.rows)
     return 0
 
 

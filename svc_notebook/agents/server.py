@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import sys
 import warnings
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ from typing import Any
 
 import mcp_types as protocol
 import msgspec
-import uvicorn
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
@@ -39,6 +37,7 @@ from svc_notebook.functions.indices import read_indices
 from svc_notebook.redaction import mask_secrets
 from svc_notebook.release import read_version
 from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.session.foreground_server import serve_application
 
 NAME = "svc-notebook"
 HOST = "127.0.0.1"
@@ -190,15 +189,9 @@ async def _serve_streams(server: Server[Any]) -> None:
 
 async def _serve_http(server: Server[Any], port: int) -> None:
     """Serve on loopback; requests of web pages are refused by their Host and Origin."""
-    try:
-        listener = socket.create_server((HOST, port))
-    except OSError as error:
-        raise BadInput(
-            f"cannot listen on port {port}: {error.strerror}; pass another one"
-        ) from None
-    settings = uvicorn.Config(server.streamable_http_app(host=HOST), log_level="warning")
-    sys.stderr.write(f"svc: agents connect to http://{HOST}:{port}/mcp; Ctrl-C stops\n")
-    await uvicorn.Server(settings).serve(sockets=[listener])
+    application = server.streamable_http_app(host=HOST)
+    announcement = "agents connect to {address}/mcp"
+    await serve_application(application, host=HOST, port=port, announcement=announcement)
 
 
 def _describe_tool(tool: Tool) -> protocol.Tool:

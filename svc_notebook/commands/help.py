@@ -33,7 +33,7 @@ JOBS: dict[str, tuple[str, ...]] = {
     ),
     "Measure and tune": (
         "edit", "evaluate", "compare", "snapshot", "diff", "restore", "history", "undo",
-        "scratches",
+        "scratches", "interleave",
     ),
     "Operate": (
         "logs", "events", "analytics", "suggestions", "abtests", "keys", "users", "clusters",

@@ -68,7 +68,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "yaml_nodes": {"yaml"},
     },
     {"declarations": {"msgspec"}, "plots": {"matplotlib", "pandas"}},
-    {"session": {"keyring", "platformdirs"}},
+    {"session": {"keyring", "platformdirs", "uvicorn"}},
     {
         "tuning": {
             *("Stemmer", "bm25s", "matplotlib", "msgspec", "numpy", "pandas", "platformdirs"),
@@ -79,7 +79,7 @@ LAYERS: list[dict[str, set[str]]] = [
     {"functions": {"matplotlib", "msgspec", "pandas"}},
     {"commands": {"msgspec", "pandas"}},
     {
-        "agents": {"mcp", "mcp_types", "msgspec", "pandas", "uvicorn"},
+        "agents": {"mcp", "mcp_types", "msgspec", "pandas"},
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},
         "editors": {"IPython", "anywidget", "numpy", "pandas", "traitlets"},

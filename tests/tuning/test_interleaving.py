@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -18,10 +24,12 @@ from pandas import DataFrame
 from scipy.stats import binomtest
 
 import svc_notebook as svc
+from svc_notebook.cli import main
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.interleaving.outcome import InterleavingOutcome
 from svc_notebook.tuning.interleaving.team_draft import draft_teams
 from svc_notebook.tuning.statistics import weigh_evidence
+from tests.conftest import Running
 
 WITHOUT_TYPOS = {"typoTolerance": False}
 
@@ -224,6 +232,72 @@ def test_a_page_calls_the_application_in_place_of_the_service(
     assert [answer.status_code for answer in refused] == [400, 400, 400]
     assert "this address answers POST" in refused[2].json()["message"]
     assert options.headers["access-control-allow-origin"] == "*"
+
+
+def name_service(running: Running) -> dict[str, str]:
+    """Return the variables that name a service with its search key."""
+    return {"SVC_URL": running.url, "SVC_APP_ID": running.appId, "SVC_API_KEY": running.searchKey}
+
+
+@contextmanager
+def serving(*words: str, running: Running) -> Iterator[str]:
+    """Run the command in a process of its own, and yield its address."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "svc_notebook.cli", "interleave", *words, "--port", "0"],
+        stderr=subprocess.PIPE, text=True, env={**os.environ, **name_service(running)},
+    )  # fmt: skip
+    assert process.stderr
+    try:
+        line = process.stderr.readline()
+        [address] = re.findall(r"http://[\d.:]+", line) or [line + process.stderr.read()]
+        yield address
+    finally:
+        process.terminate()
+        process.wait(20)
+        process.stderr.close()
+
+
+def test_a_page_calls_the_command_in_place_of_the_service(
+    service: Running, measured: str, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    words = (measured, "{}", '{"optionalFilters": "brand:Acme"}', "--log", str(log))
+
+    with serving(*words, running=service) as address:
+        asked = {"query": "lamp", "userToken": "anna", "hitsPerPage": 3}
+        answer = httpx.post(f"{address}/1/indexes/{measured}/query", json=asked)
+
+    assert answer.status_code == 200, answer.text
+    hits = answer.json()["hits"]
+    click(hits[0], measured, "anna")
+    outcome = svc.tuning.read_interleaving(log, svc.read_events(measured))
+    assert len(hits) == 3
+    assert outcome.searches == 1
+    assert sum(outcome.wins.values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        pytest.param(["{}", "{}"], "are the same", id="equal"),
+        pytest.param(["{bad"], "is not JSON", id="json"),
+        pytest.param(['{"typoToleranc": false}'], "typoTolerance", id="parameter"),
+        pytest.param(['{"typoTolerance": false}', "--port", "{taken}"], "port", id="port"),
+    ],
+)
+def test_the_command_refuses_what_it_cannot_serve(
+    measured: str, tmp_path: Path, words: list[str], message: str, service: Running,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    for name, value in name_service(service).items():
+        monkeypatch.setenv(name, value)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        given = [word.replace("{taken}", port) for word in words]
+        status = main(["interleave", measured, *given, "--log", str(tmp_path / "log")])
+
+    assert status != 0
+    assert message in capsys.readouterr().err
 
 
 def test_the_plot_shows_the_share_and_the_evidence() -> None:

@@ -1,0 +1,80 @@
+"""The command that serves the interleaved hits of two variants to a page."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from svc_notebook.declarations.declaration import verb, verb_only
+from svc_notebook.errors import BadInput
+from svc_notebook.session.connection import AnyClient
+from svc_notebook.session.foreground_server import serve_application
+from svc_notebook.tuning.interleaving.experiment import interleave
+
+
+@verb_only(
+    verb(
+        "interleave",
+        "interleave products products_b --log users.jsonl",
+        'interleave products {} \'{"ignorePlurals": ["en"]}\' --log users.jsonl --port 8111',
+        completes={"log": "path"},
+        faces=("command",),
+        format=False,
+    )
+)
+def serve_interleaving(
+    index: str,
+    a: str,
+    b: str | None = None,
+    *,
+    log: str,
+    host: str = "127.0.0.1",
+    port: int = 8111,
+    client: AnyClient | None = None,
+) -> None:
+    """Serve searches whose hits two variants contribute in turn, for a page to call.
+
+    The page sends its searches to this address in place of the service, in the same form:
+    `POST /1/indexes/INDEX/query` and `POST /1/indexes/*/queries`. Events go to the service, with
+    the `_queryID` of each hit. `svc.tuning.read_interleaving` reads the outcome from the log.
+
+    Parameters
+    ----------
+    index : str
+        Index that the page searches.
+    a : str
+        Variant: search parameters as JSON, `{}` for none, or the name of another index.
+    b : str, default None
+        The other variant; without it, `a` is compared with the index as it is.
+    log : path
+        File to which a line is written for each search; it is created, or continued.
+    host : str, default '127.0.0.1'
+        Address to listen on. Everyone who reaches it searches with the key of this command.
+    port : int, default 8111
+        Port to listen on; 0 chooses a free one.
+
+    Raises
+    ------
+    BadInput
+        If a variant is not valid, both are the same, the log cannot be written, or the port is in
+        use.
+
+    Examples
+    --------
+    $ svc interleave products '{"ignorePlurals": ["en"]}' --log users.jsonl
+    """
+    variants = (_read_variant(a), _read_variant(b)) if b is not None else ({}, _read_variant(a))
+    mixed = interleave(index, *variants, log=log, client=client)
+    announcement = f"pages search {index} at {{address}}"
+    asyncio.run(serve_application(mixed, host=host, port=port, announcement=announcement))
+
+
+def _read_variant(text: str) -> Any:
+    """Return the parameters of a variant, or the name of its index."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"the variant {text} is not JSON: {error}") from error
