@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import pandas as pd
@@ -56,7 +57,7 @@ def test_index_sizes_are_lines_and_the_small_indices_their_sum() -> None:
     assert [[*line.get_ydata()] for line in pending.lines] == [[0, 2, 4]]
     assert pending.lines[0].get_color() == records.lines[0].get_color()
     heights = sorted(text.xyann[1] for text in records.texts)
-    assert min(b - a for a, b in zip(heights, heights[1:], strict=False)) > 0.1
+    assert min(b - a for a, b in itertools.pairwise(heights)) > 0.1
     assert saved([records])
 
 
