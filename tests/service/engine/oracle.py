@@ -278,8 +278,8 @@ class Oracle:
         given = asked["attributeWeights"]
         if given == "halving" or not self.entries:
             return max(0.1, 1 / 2**rank)
-        numbers: Mapping[str, float] = {} if given == "flat" else given
-        return numbers.get(self.entries[field][1], 1)
+        numbers = {} if given == "flat" else dict(given)
+        return float(numbers.get(self.entries[field][1], 1))
 
     def field_of(self, word: Word) -> int:
         return self.slot_of(word.path) or 0
