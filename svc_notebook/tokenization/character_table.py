@@ -123,8 +123,9 @@ class CharacterTable(dict[int, str]):
             piece = " "
         elif letter in self._separators:
             piece = f" {letter} "
-        elif letter in self._replacing:
-            piece = _letters(self._replacing[letter]) or " "
+        elif letter in self._replacing or letter.lower() in self._replacing:
+            replacement = self._replacing.get(letter, self._replacing.get(letter.lower(), ""))
+            piece = _letters(replacement) or " "
         elif letter in self._kept:
             kept = _letters(letter.casefold(), accents=True)
             piece = kept or _piece(letter, isolates=self._isolates)

@@ -89,6 +89,55 @@ def test_a_service_ends_with_the_last_of_three_processes(
     assert not is_leased(data / LEASES)
 
 
+Events = tuple[tuple[str, int], ...]
+
+
+def list_orders(starts: int = 0, running: tuple[int, ...] = ()) -> Iterator[Events]:
+    """Yield all orders in which three processes can attach and end, numbered as they attach."""
+    if starts == 3 and not running:
+        yield ()
+    if starts < 3:
+        for later in list_orders(starts + 1, (*running, starts)):
+            yield (("attach", starts), *later)
+    for number in running:
+        for later in list_orders(starts, tuple(other for other in running if other != number)):
+            yield (("end", number), *later)
+
+
+# Where all attach first, the order of their ends is all that matters: `ORDERS`.
+LATE_ATTACHERS = [order for order in list_orders() if order[2] != ("attach", 2)]
+
+
+@pytest.mark.parametrize(
+    "order", LATE_ATTACHERS, ids=lambda order: "-".join(f"{event}{user}" for event, user in order)
+)
+@pytest.mark.parametrize("how", ["kill", "close"])
+@pytest.mark.sampled(3)
+def test_a_late_process_uses_the_service_of_those_before_it(
+    tmp_path: Path, order: Events, how: str
+) -> None:
+    users: dict[int, subprocess.Popen[str]] = {}
+    service = None
+    for event, number in order:
+        if event == "attach":
+            users[number] = attach(tmp_path / "data")
+        else:
+            end(users.pop(number), how)
+            time.sleep(0.6)  # longer than the service runs without a user
+        running = find_running(tmp_path / "data")
+        if not users:
+            assert service
+            until(lambda pid=service: not is_alive(pid))  # type: ignore[misc]
+            service = None
+            continue
+        assert running
+        assert service in (None, running.pid)
+        service = running.pid
+        assert [push(user) for user in users.values()] == ["1\n"] * len(users)
+
+    assert not is_leased(tmp_path / "data" / LEASES)
+
+
 @pytest.mark.parametrize("how", ["kill", "close"])
 def test_a_service_outlasts_the_restart_of_a_kernel(data: Path, how: str) -> None:
     first, before = use(data, 30)
@@ -168,25 +217,34 @@ def test_a_lease_is_taken_once(tmp_path: Path) -> None:
     assert is_leased(tmp_path / "leases")
 
 
+def attach(data: Path) -> subprocess.Popen[str]:
+    """Start a process that connects to the service of a folder and pushes for each line."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CALL, str(data)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        text=True, cwd=ROOT, env={**os.environ, IDLE_VARIABLE: "0.2"},
+    )  # fmt: skip
+    assert process.stdout
+    assert process.stdout.readline() == "connected\n"
+    return process
+
+
+def push(process: subprocess.Popen[str]) -> str:
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write("push\n")
+    process.stdin.flush()
+    return process.stdout.readline()
+
+
 def test_another_notebook_goes_on_when_the_first_is_killed(tmp_path: Path) -> None:
-    environment = {**os.environ, IDLE_VARIABLE: "0.2"}
-    users = [
-        subprocess.Popen(
-            [sys.executable, "-c", CALL, str(tmp_path / "data")], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment,
-        )
-        for _ in range(2)
-    ]  # fmt: skip
-    first, second = users
-    for each in users:
-        assert each.stdout
-        assert each.stdout.readline() == "connected\n"
+    first, second = attach(tmp_path / "data"), attach(tmp_path / "data")
     running = find_running(tmp_path / "data")
     assert running
     first.kill()
     first.communicate()
     time.sleep(1)
 
-    assert second.communicate("push\n", timeout=60)[0] == "1\n"
+    assert push(second) == "1\n"
+    end(second, "close")
 
     until(lambda: not is_alive(running.pid))
