@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
@@ -33,6 +36,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 _sampled = False
+# The folder for temporary files of all processes of a run; what is in it at the end.
+TEMPORARY = pytest.StashKey[Path]()
+LEFT = pytest.StashKey[list[str]]()
+# Longer than processes that tests have ended need to delete their files.
+SECONDS_TO_DELETE = 3
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,6 +65,42 @@ def pytest_configure(config: pytest.Config) -> None:
         suppress_health_check=[HealthCheck.too_slow],
     )
     settings.load_profile("shared")
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Give the run a folder for temporary files, which tests must leave empty.
+
+    Folders of `tmp_path` stay where they are for later reading.
+    """
+    if hasattr(session.config, "workerinput"):
+        return
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    folder = Path(tempfile.mkdtemp(prefix="svc-tests-"))
+    os.environ["TMPDIR"], tempfile.tempdir = str(folder), None
+    session.config.stash[TEMPORARY] = folder
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the run if temporary files are left."""
+    folder = session.config.stash.get(TEMPORARY, None)
+    if folder is None:
+        return
+    end = time.monotonic() + SECONDS_TO_DELETE
+    while [*folder.iterdir()] and time.monotonic() < end:
+        time.sleep(0.1)
+    session.config.stash[LEFT] = left = sorted(path.name for path in folder.iterdir())
+    if left and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Name the temporary files that tests left."""
+    if left := config.stash.get(LEFT, []):
+        terminalreporter.section("temporary files were left", red=True)
+        terminalreporter.write_line("\n".join(left))
 
 
 def examples(count: int) -> int:
