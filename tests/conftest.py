@@ -36,7 +36,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 _sampled = False
-# The folder for temporary files of all processes of a run; what is in it at the end.
+# The folder for temporary files of all processes of a run; what is in it at the end. Files of this
+# package fail the run; the others are those of programs that tests kill.
 TEMPORARY = pytest.StashKey[Path]()
 LEFT = pytest.StashKey[list[str]]()
 # Longer than processes that tests have ended need to delete their files.
@@ -86,10 +87,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if folder is None:
         return
     end = time.monotonic() + SECONDS_TO_DELETE
-    while [*folder.iterdir()] and time.monotonic() < end:
+    while [*folder.glob("svc-*")] and time.monotonic() < end:
         time.sleep(0.1)
     session.config.stash[LEFT] = left = sorted(path.name for path in folder.iterdir())
-    if left and session.exitstatus == pytest.ExitCode.OK:
+    is_ours = any(name.startswith("svc-") for name in left)
+    if is_ours and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from svc_notebook.child_process import find_program
 from svc_notebook.errors import BadInput
+from svc_notebook.temporary_folders import TemporaryFolder
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright
@@ -36,6 +37,8 @@ BROWSER_VARIABLE = "SVC_BROWSER"
 MAX_PROCESS_BYTES = 768 << 20
 MEMORY_POLL_SECONDS = END_POLL_SECONDS = 0.25
 START_SECONDS, CRASH_SECONDS, STOP_SECONDS = 30.0, 1.0, 10.0
+# The shortest limit of the path of a socket, less that of Chromium's in its temporary folder.
+MAX_FOLDER_BYTES = 103 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
 # A second barrier behind the interception of all requests: names are not resolved, and the only
 # proxy refuses every connection, so that a request that is not intercepted fails.
 FLAGS = (
@@ -121,6 +124,7 @@ class CrawlBrowser:
         self._watch: asyncio.Task[None] | None = None
         self._session: CDPSession | None = None
         self._refusing: socket.socket | None = None
+        self._folder: TemporaryFolder | None = None
         self._pid: int | None = None
         self.killed = 0  # processes that used too much memory
 
@@ -183,6 +187,9 @@ class CrawlBrowser:
         if self._refusing:
             self._refusing.close()
             self._refusing = None
+        if self._folder:
+            self._folder.remove()
+            self._folder = None
 
     async def _running(self) -> Browser:
         if self._browser is not None and self._browser.is_connected():
@@ -194,6 +201,8 @@ class CrawlBrowser:
         # A port that is bound but does not listen refuses connections, as long as it is bound.
         self._refusing = socket.socket()
         self._refusing.bind(("127.0.0.1", 0))
+        # A browser that is killed leaves its temporary files.
+        self._folder = TemporaryFolder()
         try:
             async with asyncio.timeout(START_SECONDS):
                 self._driver = await async_playwright().start()
@@ -202,7 +211,7 @@ class CrawlBrowser:
                     args=[*FLAGS],
                     chromium_sandbox=_has_sandbox(),
                     proxy={"server": f"http://127.0.0.1:{self._refusing.getsockname()[1]}"},
-                    env={name: os.environ[name] for name in _VARIABLES if name in os.environ},
+                    env=_environment(self._folder.path),
                     handle_sigint=False,
                     handle_sigterm=False,
                     handle_sighup=False,
@@ -246,6 +255,15 @@ _VARIABLES = (
     *("SYSTEMROOT", "SYSTEMDRIVE", "LOCALAPPDATA", "APPDATA", "PROGRAMFILES", "USERPROFILE"),
     *("FONTCONFIG_PATH", "FONTCONFIG_FILE", "LD_LIBRARY_PATH", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"),
 )
+
+
+def _environment(temporary: Path) -> dict[str, str]:
+    """Return the environment of a browser with a folder for temporary files."""
+    variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    # Without room for the path of a socket the browser would not start.
+    if len(os.fsencode(temporary)) <= MAX_FOLDER_BYTES:
+        variables["TMPDIR"] = str(temporary)
+    return variables
 
 
 def resident_bytes(pid: int) -> int | None:

@@ -8,7 +8,9 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import read_configuration
 from svc_notebook.service.crawl.outcomes import Remembered
 from svc_notebook.service.crawl.rendering import browser
+from svc_notebook.service.crawl.rendering.browser import CrawlBrowser
 from svc_notebook.service.crawl.rendering.renderer import Renderer
 from svc_notebook.service.crawl.transport.fetcher import Fetcher, FetchResponse
 from tests.service.crawl.conftest import Crawler
@@ -306,8 +309,37 @@ asyncio.run(hold())
 """
 
 
-def test_no_browser_outlives_a_service_that_is_killed() -> None:
-    with subprocess.Popen([sys.executable, "-c", HOLD], stdout=subprocess.PIPE) as service:
+@pytest.fixture
+def temporary() -> Iterator[Path]:
+    """A folder for temporary files; the path of `tmp_path` is too long for a socket."""
+    with tempfile.TemporaryDirectory(prefix="b-", ignore_cleanup_errors=True) as name:
+        yield Path(name)
+
+
+def test_a_browser_leaves_no_temporary_files(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    sockets: list[Path] = []
+
+    async def open_and_close() -> None:
+        browser = CrawlBrowser(None)
+        await browser.open_context("test")
+        sockets.extend(await asyncio.to_thread(lambda: [*temporary.glob("*/org.chromium*")]))
+        await browser.close()
+
+    asyncio.run(open_and_close())
+
+    assert sockets
+    assert [*temporary.iterdir()] == []
+
+
+def test_no_browser_outlives_a_service_that_is_killed(temporary: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(temporary)}
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD], stdout=subprocess.PIPE, env=environment
+    ) as service:
         assert service.stdout
         assert service.stdout.readline() == b"open\n"
         pids = browsers_of(service.pid)
