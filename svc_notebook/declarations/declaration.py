@@ -187,7 +187,7 @@ def accessor_only(*accessors: AccessorMethod, **facts: Any) -> Callable[[F], F]:
     return declare
 
 
-def _declare(function: F, *, like: str = "", **facts: Any) -> F:
+def _declare(function: F, *, like: str | None = None, **facts: Any) -> F:
     """Declare a function; `like` is a docstring whose entries it has unless it has its own."""
     declared = Declaration(function, inspect.signature(function), **facts)
     calls = declared.is_async and "client" in declared.signature.parameters

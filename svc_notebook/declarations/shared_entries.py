@@ -26,6 +26,11 @@ class SharedEntry(NamedTuple):
 
 
 ENTRIES = {
+    "axes": SharedEntry(
+        "axes : Axes or sequence of Axes, default None",
+        "Axes to draw into; None creates a figure.",
+        None,
+    ),
     "client": SharedEntry(
         "client : Client or AsyncClient, default the current client", "Client to use.", None
     ),
@@ -39,6 +44,11 @@ ENTRIES = {
     "dtype_backend": SharedEntry(
         "dtype_backend : {'numpy_nullable', 'pyarrow'}, default None",
         "Dtypes of the result, as in pandas; None selects the dtypes listed below.",
+        None,
+    ),
+    "extra": SharedEntry(
+        "extra : dict, default None",
+        'Search parameters to send without validation, such as `{"newParameter": 1}`.',
         None,
     ),
     "flatten": SharedEntry(
@@ -63,8 +73,11 @@ ENTRIES = {
         "Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet\n"
         "    file of them.",
     ),
+    "k": SharedEntry("k : int, default 10", "Number of hits of each query.", 10),
+    "limit": SharedEntry("limit : int, default 1000", "Maximum number of rows, up to 1,000.", 1000),
     "note": SharedEntry('note : str, default ""', "Note in the journal.", ""),
     "object_id": SharedEntry("object_id : str or int", "objectID of the record."),
+    "query": SharedEntry('query : str, default ""', 'Query; "" matches every record.', ""),
     "reveal": SharedEntry(
         "reveal : bool, default False", "Return the key as text instead of masked.", False
     ),
@@ -106,13 +119,15 @@ ERRORS = {
 _BARE_ERROR = re.compile(rf"^({'|'.join(ERRORS)})$(?!\n )", re.M)
 
 
-def complete(doc: str, signature: Signature, *, calls: bool, unit: str = "", like: str = "") -> str:
+def complete(
+    doc: str, signature: Signature, *, calls: bool, unit: str = "", like: str | None = None
+) -> str:
     """Return a docstring with the shared entries that it does not contain.
 
     `calls` says whether the function calls the service; `unit` is what its progress counts.
     `like` is a docstring with entries of parameters and sections that this one may lack.
     """
-    doc, like = inspect.cleandoc(doc), inspect.cleandoc(like)
+    doc, like = inspect.cleandoc(doc), inspect.cleandoc(like or "")
     for title in (RETURNS, RAISES):
         start, end = find_section(like, title)
         if end and not find_section(doc, title)[1]:

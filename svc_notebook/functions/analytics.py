@@ -48,8 +48,6 @@ async def read_top_searches(
         `clickThroughRate`, `conversionRate` or `averageClickPosition`.
     ascending : bool, default False
         Sort the lowest values first.
-    limit : int, default 1000
-        Maximum number of rows, up to 1,000.
 
     Returns
     -------
@@ -88,11 +86,6 @@ async def read_no_results(
 ) -> DataFrame:
     """Read the most frequent queries without hits.
 
-    Parameters
-    ----------
-    limit : int, default 1000
-        Maximum number of rows, up to 1,000.
-
     Returns
     -------
     DataFrame
@@ -125,11 +118,6 @@ async def read_no_clicks(
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read the most frequent queries whose hits were not clicked.
-
-    Parameters
-    ----------
-    limit : int, default 1000
-        Maximum number of rows, up to 1,000.
 
     Returns
     -------
@@ -168,8 +156,6 @@ async def read_top_hits(
     ----------
     search : str, default None
         Query whose searches count; None counts those of all queries.
-    limit : int, default 1000
-        Maximum number of rows, up to 1,000.
 
     Returns
     -------
@@ -196,6 +182,7 @@ async def read_top_hits(
         "get_top_filter_attributes",
         "get_top_filter_for_attribute",
     ),
+    like=read_top_hits.__doc__,
 )
 async def read_top_filters(
     index: str,
@@ -215,10 +202,6 @@ async def read_top_filters(
     ----------
     attributes : str or list of str, default ()
         Attributes whose filters are read; without any, the attributes themselves are.
-    search : str, default None
-        Query whose searches count; None counts those of all queries.
-    limit : int, default 1000
-        Maximum number of rows, up to 1,000.
 
     Returns
     -------
@@ -252,11 +235,6 @@ async def read_top_countries(
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read the countries with the most searches.
-
-    Parameters
-    ----------
-    limit : int, default 1000
-        Maximum number of rows, up to 1,000.
 
     Returns
     -------

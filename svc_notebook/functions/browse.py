@@ -77,8 +77,6 @@ async def read_browse(
         Number of rows of each DataFrame; None reads all records into one DataFrame.
     cursor : str, default the beginning
         Position to resume at: `attrs["svc"]["next"]` of a chunk.
-    extra : dict, default None
-        Search parameters to send without validation, such as `{"newParameter": 1}`.
 
     Returns
     -------

@@ -109,6 +109,7 @@ def settle_application(given: Mapping[str, Any], client: Client) -> tuple[str, d
         checks=only_checks,
         settles=settle_application,
     ),
+    like=pull_config.__doc__,
 )
 async def apply_config(
     folder: str | os.PathLike[str],
@@ -131,8 +132,6 @@ async def apply_config(
         Folder that `pull_config` wrote.
     indices : str or list of str, default all with files
         Names of the indices.
-    check : bool, default False
-        Write nothing and only compare; the command has exit status 1 if something differs.
     note : str, default the name of the folder
         Note in the journal.
     mark : bool, default False

@@ -187,6 +187,7 @@ def _connect(
         profile=False,
         format=False,
     ),
+    like=connect.__doc__,
 )
 def connect_with_prompt(
     profile: str | None = None,
@@ -200,30 +201,6 @@ def connect_with_prompt(
     **values: Unpack[Values],
 ) -> Client:
     """Create the client that all functions use from then on; prompt for a missing key.
-
-    Parameters
-    ----------
-    profile : str, default the environment's or the configured one
-        Name of a profile, or `local`.
-    data : path, default the user's data folder
-        Folder of the local service's data.
-    stay : bool, default False
-        Keep the local service running until it is stopped, also when no process uses it.
-    allow_private_crawl : bool, default False
-        Allow crawlers of the local service to visit this machine and its network.
-    search_timeout : float, default 4
-        Maximum duration of a search of the local service in seconds.
-    embedder : str, default None
-        Model of the vectors of the mode `neuralSearch` in the local service: `static+latent`, for
-        example.
-    reranker : str, default None
-        Model of the local service that orders the first hits of searches with `localRerankedHits`
-        in `semanticSearch`: `fastembed:NAME`, for example.
-
-    Returns
-    -------
-    Client
-        The client, which has one method for each endpoint.
 
     Raises
     ------

@@ -85,6 +85,7 @@ async def reindex_crawler(
     accessors=(accessor("series.svc.crawl", "urls", convert=Series.dropna),),
     bar="URLs",
     label="crawler",
+    like=reindex_crawler.__doc__,
 )
 async def crawl_urls(
     crawler: str,
@@ -107,8 +108,6 @@ async def crawl_urls(
         decision to the service.
     wait : bool, default False
         Wait until the URLs are crawled.
-    timeout : float, default None
-        Maximum wait in seconds; None waits without limit.
 
     Returns
     -------
@@ -308,6 +307,7 @@ async def read_crawler_urls(
     ),
     endpoints=("list_crawled_urls",),
     accessors=(accessor("df.svc.crawled_urls", "crawlers", column="id"),),
+    like=read_crawler_urls.__doc__,
 )
 async def read_crawled_urls(
     crawlers: str | Sequence[str],
@@ -324,8 +324,6 @@ async def read_crawled_urls(
 
     Parameters
     ----------
-    crawlers : str or list of str
-        Names or ids of the crawlers.
     status : {'DONE', 'SKIPPED', 'FAILED'}, default None
         Outcome of the URLs to return: `DONE`, `SKIPPED` or `FAILED`; None returns all.
     reason : str, default None

@@ -128,7 +128,8 @@ def evaluate(
         completes={"other": "index", "judgments": "path"},
         variable="judgments",
         format=False,
-    )
+    ),
+    like=evaluate.__doc__,
 )
 def compare(
     index: str,
@@ -151,16 +152,6 @@ def compare(
         Name of the index that is the baseline.
     other : str
         Name of the index to compare with it; search parameters apply to this one.
-    judgments : DataFrame or path
-        Judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or
-        Parquet file.
-    metrics : list of str, default `ndcg@10`
-        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
-        `rbp(p)`, `judged@k`.
-    k : int, default as many as the metrics need, at least 10
-        Number of hits of each query.
-    relevant : float, default 1
-        Lowest rating of a relevant record.
     seed : int, default 0
         Seed of the random numbers of intervals and tests.
 
@@ -168,15 +159,6 @@ def compare(
     -------
     Comparison
         The comparison, as `svc.tuning.compare` returns it.
-
-    Raises
-    ------
-    BadOption
-        If judgments are missing.
-    BadInput
-        If a metric or a column is unknown.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     """
     judged = tuning.check_judgments(_given(judgments))
     options: Any = {"k": deepest(metrics or METRICS, k), "client": client}

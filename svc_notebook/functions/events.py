@@ -261,6 +261,7 @@ async def read_events(
 @public(
     verb("events searches", "events searches products --since 7d", lists=True),
     endpoints=("list_searches",),
+    like=read_events.__doc__,
 )
 async def read_searches(
     index: str | None = None,
@@ -279,12 +280,6 @@ async def read_searches(
         Name of the index whose searches are read; None reads those of all.
     user : str, default None
         User token whose searches are read; None reads those of all.
-    since : str or datetime, default None
-        Earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`;
-        None does not restrict it.
-    until : str or datetime, default None
-        End of the time range (exclusive), in UTC unless it has a zone, or age; None does
-        not restrict it.
 
     Returns
     -------
@@ -292,13 +287,6 @@ async def read_searches(
         One row per search: `timestamp` (datetime64[us, UTC]), `queryID`, `index`, `query`,
         `params` and `userToken` (str), `nbHits` (int64), `first` (int64, position of the first
         hit, from 1) and `objectIDs` (object, the list of the hits).
-
-    Raises
-    ------
-    BadInput
-        If a time is not valid.
-    NotFound
-        If the service is not a local service.
 
     Examples
     --------

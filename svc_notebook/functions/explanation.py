@@ -43,11 +43,6 @@ async def explain(
 ) -> DataFrame:
     """Explain the order of hits: the first criterion in which each hit differs from the next.
 
-    Parameters
-    ----------
-    query : str, default ""
-        Query; "" matches every record.
-
     Returns
     -------
     DataFrame

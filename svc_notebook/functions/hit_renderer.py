@@ -102,11 +102,6 @@ async def show_search(
 ) -> ShownHits:
     """Search an index and display the hits with highlighted matches, facets and counts.
 
-    Parameters
-    ----------
-    query : str, default ""
-        Query; "" matches every record.
-
     Returns
     -------
     ShownHits

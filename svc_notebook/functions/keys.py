@@ -131,6 +131,7 @@ async def add_key(
         body="fields of a key",
     ),
     endpoints=("update_key", "update_index_key"),
+    like=get_key.__doc__,
 )
 @discreet
 async def update_key(
@@ -149,8 +150,6 @@ async def update_key(
     ----------
     key : str, Secret or dict
         Key, its first characters, or the result of `add_key`.
-    index : str, default None
-        Name of the index that the key belongs to; None for a key of the application.
 
     Returns
     -------
@@ -209,6 +208,7 @@ async def update_key(
         destructive="delete the key {key}",
     ),
     endpoints=("delete_key", "delete_index_key"),
+    like=get_key.__doc__,
 )
 @discreet
 async def delete_key(
@@ -224,18 +224,11 @@ async def delete_key(
     ----------
     key : str, Secret or dict
         Key, its first characters, or the result of `add_key`.
-    index : str, default None
-        Name of the index that the key belongs to; None for a key of the application.
 
     Returns
     -------
     dict
         `key` (masked unless `reveal`) and `deletedAt`; `restore_key` accepts it.
-
-    Raises
-    ------
-    NotFound
-        If the key does not exist, or several keys have these first characters.
 
     Examples
     --------

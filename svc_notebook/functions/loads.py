@@ -164,16 +164,12 @@ async def load(
     return result
 
 
-@public(accessors=(accessor("df.svc.plan", "source"), accessor("ddf.svc.plan", "source")))
+@public(
+    accessors=(accessor("df.svc.plan", "source"), accessor("ddf.svc.plan", "source")),
+    like=load.__doc__,
+)
 def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> loading.LoadPlan:
     """Return the plan of a load; nothing is sent.
-
-    Parameters
-    ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table, relation or dicts
-        Rows to load: a file (CSV, JSON, Parquet, Excel, XML, SQLite, others) here or at a URL
-        (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), or data of pandas, Polars,
-        DuckDB, Ibis or Arrow.
 
     Returns
     -------
@@ -217,6 +213,7 @@ def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> l
     bar="rows",
     stream="df",
     renamed={"least": "min_share"},
+    like=load.__doc__,
 )
 async def push(
     df: AsyncRows,
@@ -239,25 +236,8 @@ async def push(
     ----------
     df : DataFrame or dicts
         Rows to send; an asynchronous stream of dicts is accepted too.
-    if_exists : {'append', 'replace', 'fail', 'merge', 'sync'}, default 'append'
-        What to do with an existing index: add or overwrite records by objectID, replace all
-        records, fail, send only new and changed records, or do that and delete the records
-        without a row.
-    min_share : float, default None
-        With `replace` and `sync`, minimum number of new records, as a share from 0 to 1 of the
-        number of previous records; None requires half of 1,000 records or more, and of any number
-        if rows were rejected.
-    verify : bool, default False
-        Read all records back; the `differences` of the result list the records that are not
-        stored as sent.
     in_flight : int, default 4
         Number of concurrent batches.
-
-    Returns
-    -------
-    LoadResult
-        The number of rows sent, published and rejected; `rejected` is a DataFrame of the
-        rejected rows.
 
     Raises
     ------

@@ -91,7 +91,9 @@ async def pin(
 
 
 @public(
-    verb("hide", "hide products lamp 18", names={"object_id": "record"}), endpoints=("save_rules",)
+    verb("hide", "hide products lamp 18", names={"object_id": "record"}),
+    endpoints=("save_rules",),
+    like=pin.__doc__,
 )
 async def hide(
     index: str,
@@ -105,11 +107,6 @@ async def hide(
 
     The hidden record is part of the rule for exactly this query, which is created if necessary.
     `unhide` and `svc.tuning.undo` revert it.
-
-    Parameters
-    ----------
-    query : str
-        Whole query; case is ignored.
 
     Returns
     -------
@@ -143,6 +140,7 @@ async def hide(
 @public(
     verb("unpin", "unpin products lamp 17", names={"object_id": "record"}),
     endpoints=("save_rules",),
+    like=pin.__doc__,
 )
 async def unpin(
     index: str,
@@ -155,11 +153,6 @@ async def unpin(
     """Remove the pin of a record for a query.
 
     A rule without any remaining effect is deleted.
-
-    Parameters
-    ----------
-    query : str
-        Whole query; case is ignored.
 
     Returns
     -------
@@ -187,6 +180,7 @@ async def unpin(
 @public(
     verb("unhide", "unhide products lamp 18", names={"object_id": "record"}),
     endpoints=("save_rules",),
+    like=pin.__doc__,
 )
 async def unhide(
     index: str,
@@ -199,11 +193,6 @@ async def unhide(
     """Stop hiding a record for a query.
 
     A rule without any remaining effect is deleted.
-
-    Parameters
-    ----------
-    query : str
-        Whole query; case is ignored.
 
     Returns
     -------

@@ -217,8 +217,6 @@ def plot_click_positions(
     ----------
     clicks : DataFrame or str
         Result of `read_click_positions`, or name of an index whose last 30 days are read.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
 
     Returns
     -------
@@ -295,8 +293,6 @@ def plot_key_use(
         Result of `overview`, or its `key_use`; None reads an overview.
     top : int, default 20
         Maximum number of keys, 1 or more.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
 
     Returns
     -------
@@ -331,8 +327,6 @@ def plot_events(
     events : DataFrame or Overview, default None
         Result of `read_events` or `overview`; None reads the events of the last 7 days from a
         local service.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
 
     Returns
     -------
@@ -374,8 +368,6 @@ def plot_changes(
         Result of `deploy`, `apply_config`, `pull_config` or `svc.tuning.diff`.
     top : int, default 30
         Maximum number of changes, 1 or more.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
 
     Returns
     -------

@@ -49,14 +49,10 @@ async def search(
 
     Parameters
     ----------
-    query : str, default ""
-        Query; "" matches every record.
     criteria : bool, default False
         Add a column for the value of each ranking criterion.
     highlight : bool, default False
         Add a column `highlighted.X` for each attribute X, in which matches are marked.
-    extra : dict, default None
-        Search parameters to send without validation, such as `{"newParameter": 1}`.
 
     Returns
     -------
@@ -98,6 +94,7 @@ async def search(
     ),
     endpoints=("search_many",),
     accessors=(accessor("series.svc.search", "queries"),),
+    like=search.__doc__,
 )
 async def search_many(
     index: str,
@@ -118,24 +115,12 @@ async def search_many(
     ----------
     queries : str or list of str
         Queries, one search for each.
-    criteria : bool, default False
-        Add a column for the value of each ranking criterion.
-    highlight : bool, default False
-        Add a column `highlighted.X` for each attribute X, in which matches are marked.
-    extra : dict, default None
-        Search parameters to send without validation, such as `{"newParameter": 1}`.
 
     Returns
     -------
     DataFrame
         One row per hit: `query` (str), `rank` (Int64, from 1), `objectID` (str), then the
         attributes. A query without hits has one row in which only `query` has a value.
-
-    Raises
-    ------
-    BadInput
-        If a search parameter is unknown or has a wrong type.
-    NotFound
 
     Examples
     --------
@@ -171,13 +156,6 @@ async def read_facets(
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
     """Count the values of facets among the hits of a search.
-
-    Parameters
-    ----------
-    query : str, default ""
-        Query; "" matches every record.
-    extra : dict, default None
-        Search parameters to send without validation, such as `{"newParameter": 1}`.
 
     Returns
     -------

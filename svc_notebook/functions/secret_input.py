@@ -100,17 +100,11 @@ def secured_key_in_shell(
 @verb_only(
     verb(
         "keys explain", "keys explain -", completes={"key": None}, faces=("command",), profile=False
-    )
+    ),
+    like=restore_key_in_shell.__doc__,
 )
 def explain_key_in_shell(key: str | None = None, *, env: str | None = None) -> DataFrame:
     """Return the restrictions of a secured key from standard input, the environment or a prompt.
-
-    Parameters
-    ----------
-    key : str, default None
-        `-` to read the key from standard input; a prompt requests it otherwise.
-    env : str, default None
-        Environment variable that contains the key.
 
     Returns
     -------
@@ -205,15 +199,11 @@ def secured_key_in_cell(
         help={"from": "variable that contains the key"},
         faces=("magic",),
         profile=False,
-    )
+    ),
+    like=restore_key_in_cell.__doc__,
 )
 def explain_key_in_cell(key: AnyKey | None = None) -> DataFrame:
     """Return the restrictions of a secured key from a variable or a prompt.
-
-    Parameters
-    ----------
-    key : str, Secret or dict, default None
-        Variable that contains the key; a prompt requests it otherwise.
 
     Returns
     -------

@@ -256,6 +256,7 @@ def _differs(name: str, values: Mapping[str, Any]) -> bool:
         variable="other",
     ),
     endpoints=("get_settings",),
+    like=set_settings.__doc__,
 )
 async def diff_settings(
     index: str,
@@ -271,8 +272,6 @@ async def diff_settings(
     other : str, path or dict, default None
         Name of another index, JSON file as a path, or settings by name; None compares with
         the defaults.
-    file : path, default None
-        JSON file with an object of settings.
 
     Returns
     -------

@@ -153,6 +153,7 @@ async def _status(client: AsyncClient, write: Write) -> str:
         variable="tasks",
     ),
     endpoints=("get_task", "get_app_task"),
+    like=wait.__doc__,
 )
 async def read_tasks(
     tasks: Tasks,
@@ -167,9 +168,6 @@ async def read_tasks(
     ----------
     tasks : int, dict or list of these
         Task numbers or responses of writes, as for `wait`.
-    index : str, default None
-        Name of the index of tasks that do not name theirs; None for tasks of the
-        application.
 
     Returns
     -------

@@ -244,6 +244,7 @@ async def read_top_users(
 @verb_only(
     verb("users", "users", "users smith --cluster c1-eu", "users --top"),
     endpoints=("list_users", "search_users", "top_users"),
+    like=read_users.__doc__,
 )
 async def users_or_top(
     query: str = "",
@@ -256,10 +257,6 @@ async def users_or_top(
 
     Parameters
     ----------
-    query : str, default ""
-        Text to search for in user ids; "" matches every user.
-    cluster : str, default None
-        Name of the cluster whose users are read; None reads the users of every cluster.
     top : bool, default False
         Read the users with the most records of each cluster.
 

@@ -45,11 +45,6 @@ async def why(
     are the words of the query, the filters, the parameters that decide what matches, and the rules
     of the index. Each is one search of one request, up to 40 words.
 
-    Parameters
-    ----------
-    query : str, default ""
-        Query; "" matches every record.
-
     Returns
     -------
     DataFrame

@@ -167,8 +167,6 @@ async def impact(
     metrics : str or list of str, default 'ndcg@10'
         Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
         `rbp(p)`, `judged@k`.
-    k : int, default 10
-        Number of hits of each query.
     **options
         Options of `compare`.
 

@@ -154,8 +154,6 @@ async def preview(
         Searches, as `read_searches` or `read_logs` returns them, or queries.
     top : int, default 200
         Number of queries, the most frequent ones, up to 1,000.
-    k : int, default 10
-        Number of hits of each query.
 
     Returns
     -------

@@ -55,8 +55,6 @@ async def suggest_rules(
         Other judgments, which suggest nothing and measure pins and boosts.
     n : int, default 20
         Maximum number of suggestions.
-    k : int, default 10
-        Number of hits of each query.
 
     Returns
     -------

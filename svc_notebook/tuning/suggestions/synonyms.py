@@ -81,8 +81,6 @@ async def suggest_synonyms(
         nDCG@10 below which a judged query needs a synonym.
     n : int, default 20
         Maximum number of suggestions.
-    k : int, default 10
-        Number of hits of each query.
 
     Returns
     -------

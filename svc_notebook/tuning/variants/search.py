@@ -110,8 +110,6 @@ async def search(
         Share of the queries to hold out.
     best : int, default 3
         Number of variants that are compared on the held-out queries.
-    k : int, default 10
-        Number of hits of each query.
     seed : int, default 0
         Seed of the random numbers.
     guard : str, list, DataFrame or path, default None
