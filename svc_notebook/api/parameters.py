@@ -193,7 +193,7 @@ class SearchOptions(Shared, total=False):
     clickAnalytics: Annotated[bool | None, Info(False)]
     analytics: Annotated[bool | None, Info(True)]
     analyticsTags: Annotated[Words | None, Info([])]
-    enableABTest: Annotated[bool | None, Info(True, effect="accepted")]
+    enableABTest: Annotated[bool | None, Info(True)]
     percentileComputation: Annotated[bool | None, Info(True, effect="accepted")]
     explain: Annotated[Words | None, Info([], effect="accepted")]
     extensions: Annotated[dict[str, Any] | None, Info(None, effect="accepted")]

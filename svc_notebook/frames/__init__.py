@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svc_notebook.frames.ab_tests import read_ab_tests
 from svc_notebook.frames.analytics import (
     read_click_positions,
     read_conversions,
@@ -56,6 +57,7 @@ __all__ = [
     "browse_chunks",
     "count_values",
     "next_page",
+    "read_ab_tests",
     "read_browse",
     "read_click_positions",
     "read_clusters",

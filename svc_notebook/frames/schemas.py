@@ -260,6 +260,20 @@ REVENUE: Schema = {
     "currency": "str",
     "revenue": "float64",
 }
+AB_TESTS: Schema = {
+    "id": "int64",
+    "name": "str",
+    "status": "str",
+    "index": "str",
+    "variant": "str",
+    "parameters": "object",
+    "trafficPercentage": "int64",
+    "searchCount": "int64",
+    "userCount": "int64",
+    "createdAt": TIME,
+    "endAt": TIME,
+    "stoppedAt": TIME,
+}
 SUGGESTIONS: Schema = {
     "index": "str",
     "sources": "object",
@@ -289,6 +303,7 @@ RANKING: Schema = {
 # The schema of each reader with a fixed one.
 SCHEMAS: dict[str, Schema] = {
     "count_values": VALUE_COUNTS,
+    "read_ab_tests": AB_TESTS,
     "read_click_positions": CLICK_POSITIONS,
     "read_clusters": CLUSTERS,
     "read_conversions": CONVERSIONS,

@@ -16,6 +16,7 @@ from svc_notebook.api.shapes import DictionaryName
 from svc_notebook.api.shapes import EventType
 from svc_notebook.api.shapes import KeyFields
 from svc_notebook.api.shapes import LocalStatus
+from svc_notebook.api.shapes.ab_tests import EffectMetric
 from svc_notebook.api.shapes.analytics import TopSearchOrder
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
@@ -27,6 +28,8 @@ from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import LogOptions
+from svc_notebook.functions.ab_test_report import ABTestReport
+from svc_notebook.functions.ab_tests import ABTestSummary
 from svc_notebook.functions.ab_tests import estimate_ab_test as estimate_ab_test
 from svc_notebook.functions.connection import connect as connect
 from svc_notebook.functions.connection import profiles as profiles
@@ -83,6 +86,7 @@ from typing import overload
 import os
 
 __all__ = [
+    "add_ab_test",
     "add_key",
     "add_source",
     "apply_config",
@@ -104,6 +108,7 @@ __all__ = [
     "crawler_task",
     "create_crawler",
     "current",
+    "delete_ab_test",
     "delete_crawler",
     "delete_entries",
     "delete_key",
@@ -158,6 +163,8 @@ __all__ = [
     "profiles",
     "pull_config",
     "push",
+    "read_ab_test",
+    "read_ab_tests",
     "read_browse",
     "read_click_positions",
     "read_clusters",
@@ -221,6 +228,7 @@ __all__ = [
     "show",
     "show_search",
     "stop",
+    "stop_ab_test",
     "trust",
     "try_url",
     "undo_load",
@@ -232,6 +240,21 @@ __all__ = [
     "whoami",
     "why",
 ]
+
+def add_ab_test(
+    index: str,
+    variant: str | Mapping[str, Any],
+    *,
+    name: str | None = None,
+    traffic: int = 50,
+    days: float = 14,
+    metric: EffectMetric | None = None,
+    effect: float | None = None,
+    outliers: bool = False,
+    empty_searches: bool = False,
+    client: AnyClient | None = None,
+) -> ABTestSummary:
+    """Start an A/B test: from now on a part of the users search the variant."""
 
 def add_key(
     *,
@@ -400,6 +423,13 @@ def create_crawler(
     client: AnyClient | None = None,
 ) -> WriteSummary:
     """Create a crawler."""
+
+def delete_ab_test(
+    test: int,
+    *,
+    client: AnyClient | None = None,
+) -> ABTestSummary:
+    """Delete an A/B test and its report; its searches stay counted in analytics."""
 
 def delete_crawler(
     crawler: str,
@@ -737,6 +767,20 @@ def push(
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Send the rows of a DataFrame, or dicts, to an index; return when they are published."""
+
+def read_ab_test(
+    test: int,
+    *,
+    client: AnyClient | None = None,
+) -> ABTestReport:
+    """Read the report of an A/B test: rates with intervals, a verdict, and how long it still runs."""
+
+def read_ab_tests(
+    *,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the A/B tests, newest first."""
 
 @overload
 def read_browse(
@@ -1341,6 +1385,13 @@ def show_search(
     **params: Unpack[SearchOptions],
 ) -> ShownHits:
     """Search an index and display the hits with highlighted matches, facets and counts."""
+
+def stop_ab_test(
+    test: int,
+    *,
+    client: AnyClient | None = None,
+) -> ABTestSummary:
+    """Stop an A/B test: all users search the control again, and the figures stay."""
 
 def try_url(
     crawler: str,

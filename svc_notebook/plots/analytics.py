@@ -1,4 +1,4 @@
-"""Plots of analytics: searches of each day, and clicks by position."""
+"""Plots of analytics: searches of each day, clicks by position, and changes by A/B tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-HEIGHT_INCHES, POSITIONS_HEIGHT_INCHES = 3.8, 2.4
+HEIGHT_INCHES, POSITIONS_HEIGHT_INCHES, TEST_HEIGHT_INCHES = 3.8, 2.4, 2.6
 # The number of Saturday in a week that begins with Monday.
 FIRST_WEEKEND_DAY = 5
 
@@ -46,6 +46,27 @@ def _shade_weekends(axis: Axes, days: Any) -> None:
     half = pd.Timedelta("12h")
     for day in days[days.day_of_week >= FIRST_WEEKEND_DAY]:
         axis.axvspan(day - half, day + half, color=colours().palest, zorder=0, linewidth=0)
+
+
+def plot_ab_test(metrics: pd.DataFrame, *, axes: Any = None) -> Axes:
+    """Draw the relative change of each metric of an A/B test, with its 95 % interval."""
+    check_columns(metrics, ("metric", "change", "change_low", "change_high"), "read_ab_test")
+    shown = metrics[metrics["change"].notna()].iloc[::-1]
+    axis: Axes = make_axes(axes, 1, 1, TEST_HEIGHT_INCHES)[0]
+    clean(axis, "change by the variant, with 95 % intervals")
+    if shown.empty:
+        draw_empty(axis, "nothing can be compared yet")
+        return axis
+    rows = range(len(shown))
+    axis.axvline(0, color=colours().pale, linewidth=1, zorder=0)
+    for row, (_, entry) in zip(rows, shown.iterrows(), strict=True):
+        hue = colours().hue if entry["significant"] else colours().pale
+        axis.plot([entry["change_low"], entry["change_high"]], [row, row], color=hue, linewidth=3)
+        axis.plot([entry["change"]], [row], color=colours().hue, marker="o")
+    axis.set_yticks(list(rows), list(shown["metric"]))
+    axis.set_ylim(-0.6, len(shown) - 0.4)
+    axis.xaxis.set_major_formatter("{x:+.0%}")
+    return axis
 
 
 def plot_click_positions(clicks: pd.DataFrame, *, axes: Any = None) -> Axes:

@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 
 from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.service.analytics.counted_search import CountedSearch
+from svc_notebook.service.analytics.running_test import RunningTest
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.indices.published_index import PublishedIndex
@@ -41,6 +42,13 @@ class WriteVersions(Protocol):
 
     def wait(self) -> None:
         """Wait until the changes so far are visible to searches."""
+
+
+class RunningTests(Protocol):
+    """The A/B tests that divide searches."""
+
+    def running(self, index: str, /) -> RunningTest | None:
+        """Return the test of a control index, None if there is none."""
 
 
 class SearchCatalog(Protocol):
@@ -94,6 +102,10 @@ class SearchService(Protocol):
     @property
     def search_counts(self) -> SearchLog[CountedSearch]:
         """The counts of searches for analytics."""
+
+    @property
+    def ab_tests(self) -> RunningTests:
+        """The A/B tests that divide searches."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import msgspec
 
 from svc_notebook.errors import Refused
 from svc_notebook.service import limits
+from svc_notebook.service.analytics.ab_tests import ABTests
 from svc_notebook.service.analytics.search_counts import Retention, SearchCounter
 from svc_notebook.service.analytics.suggestion_configs import SuggestionConfigs
 from svc_notebook.service.call_context import CallContext
@@ -70,6 +71,7 @@ class Service:
         self.sources = Sources(self.store)
         self.tasks = TaskQueue(self.store)
         self.catalog = IndexRegistry(self.store, folder / "engine")
+        self.ab_tests = ABTests(self.store, lambda name: self.catalog.get(name) is not None)
         self.catalog.embedder, self.catalog.reranker = embedder, reranker
         self.cursors = Cursors()
         self.worker_counts = WorkerCounts()
@@ -88,6 +90,7 @@ class Service:
             self.logs.flush,
             self.impressions.flush,
             self.search_counts.flush,
+            self.ab_tests.stop_incomplete,
             self.events.delete_due,
             self.cursors.drop_expired,
         )

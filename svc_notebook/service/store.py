@@ -231,6 +231,20 @@ MIGRATIONS = (
         log BLOB
     ) WITHOUT ROWID;
     """,
+    # A/B tests; `control` is the index whose searches are divided, times are in milliseconds.
+    """
+    CREATE TABLE ab_tests (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        control TEXT NOT NULL,
+        name TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        ends INTEGER NOT NULL,
+        stopped INTEGER,
+        variants BLOB NOT NULL,
+        configuration BLOB NOT NULL
+    );
+    CREATE INDEX counted_of_test ON counted (test) WHERE test IS NOT NULL;
+    """,
 )
 # Page cache per connection in kilobytes: large for the writer, small for each reader, because there
 # are many readers and they share the mapped file.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
+from algoliasearch.abtesting.client import AbtestingClientSync
+from algoliasearch.abtesting.config import AbtestingConfig
 from algoliasearch.analytics.client import AnalyticsClientSync
 from algoliasearch.analytics.config import AnalyticsConfig
 from algoliasearch.analytics.models.top_hits_response_with_revenue_analytics import (
@@ -124,3 +127,57 @@ def test_query_suggestions_are_configured_and_built(
     assert SUGGESTIONS in [row.index_name for row in client.get_all_configs()]
     assert client.update_config(SUGGESTIONS, {"sourceIndices": [source]}).status == 200
     assert client.delete_config(SUGGESTIONS).status == 200
+
+
+# The client names `/3/abtests` as the successor.
+@pytest.mark.filterwarnings("ignore:.*abtests.* is deprecated:DeprecationWarning")
+def test_tests_are_run_by_the_client_and_parsed_by_its_models(
+    service: Running, analytics: AnalyticsClientSync, api: httpx.Client
+) -> None:
+    config = AbtestingConfig(service.appId, service.adminKey)
+    config.hosts = hosts_of(service)
+    client = AbtestingClientSync.create_with_config(config)
+    other = {"hitsPerPage": 1}
+    variants: Any = [
+        {"index": INDEX, "trafficPercentage": 70, "description": "now"},
+        {"index": INDEX, "trafficPercentage": 30, "customSearchParameters": other},
+    ]
+    effect = {"minimumDetectableEffect": {"size": 0.4, "metric": "conversionRate"}}
+    assert analytics.get_searches_count(INDEX).count
+    estimate = client.estimate_ab_test({"configuration": effect, "variants": variants})
+    assert [*(estimate.sample_sizes or [])] == sorted(estimate.sample_sizes or [], reverse=True)
+    assert estimate.duration_days
+
+    ends = (datetime.now(UTC) + timedelta(3)).isoformat()
+    added = client.add_ab_tests({"name": "one hit", "variants": variants, "endAt": ends})
+    assert added.index == INDEX
+    for number in range(30):
+        user = f"tester-{number}"
+        body = {"query": "lumo", "clickAnalytics": True, "userToken": user}
+        answer = api.post(f"/1/indexes/{INDEX}/query", json=body).json()
+        assert answer["abTestID"] == added.ab_test_id
+        if number % 2:
+            bought: Any = {
+                "eventType": "conversion", "eventSubtype": "purchase", "eventName": "x",
+                "index": INDEX, "userToken": user, "objectIDs": ["1"], "value": number,
+                "queryID": answer["queryID"], "currency": "EUR",
+                "objectData": [{"price": number, "quantity": 1, "queryID": answer["queryID"]}],
+            }  # fmt: skip
+            api.post("/1/events", json={"events": [bought]}).raise_for_status()
+
+    test = client.get_ab_test(added.ab_test_id)
+    assert (test.name, test.status.value, test.stopped_at) == ("one hit", "active", None)
+    assert [row.traffic_percentage for row in test.variants] == [70, 30]
+    assert sum(row.tracked_user_count or 0 for row in test.variants) == 30
+    assert sum(row.purchase_count for row in test.variants) == 15
+    paid = sum((row.currencies or {})["EUR"].revenue or 0 for row in test.variants)
+    assert paid == sum(range(1, 30, 2))
+    assert 0 <= (test.purchase_significance or 0) < 1
+    effects = test.variants[0].filter_effects
+    assert effects and effects.outliers and effects.outliers.users_count == 0  # noqa: PT018
+    listed = client.list_ab_tests(index_prefix=INDEX)
+    assert [row.ab_test_id for row in listed.abtests or []] == [added.ab_test_id]
+    assert client.stop_ab_test(added.ab_test_id).ab_test_id == added.ab_test_id
+    assert client.get_ab_test(added.ab_test_id).status.value == "stopped"
+    assert client.delete_ab_test(added.ab_test_id).index == INDEX
+    assert client.list_ab_tests(index_prefix=INDEX).abtests is None

@@ -83,3 +83,14 @@ def test_a_script_of_the_javascript_client_runs(
     reported = run(["node", f"{client}.cjs"], service, client[-1], PACKAGES=str(packages))
 
     check(client, reported)
+
+
+def test_the_javascript_client_reads_analytics_suggestions_and_tests(
+    service: Running, pytestconfig: pytest.Config
+) -> None:
+    packages = install(pytestconfig.cache.mkdir("clients-javascript"), PACKAGES)
+
+    script = "javascript_5_analytics.cjs"
+    reported = run(["node", script], service, "5", PACKAGES=str(packages))
+
+    assert reported == {"done": ["analytics", "query suggestions", "A/B tests"], "failed": {}}

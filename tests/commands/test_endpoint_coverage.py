@@ -19,6 +19,7 @@ from generators.endpoint_coverage import (
 import svc_notebook as svc
 from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
+from svc_notebook.api.shapes.ab_tests import ABTest, VariantFigures
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.errors import NotFound
@@ -67,6 +68,12 @@ ANSWERS: dict[str, Any] = {
     **{name: {"createdAt": ""} for name in ("assign_user", "assign_users", "append_source")},
     "pending_mappings": {"pending": False},
     "get_click_positions": {"positions": []},
+    "get_ab_test": {
+        **sample_of(ABTest),
+        "createdAt": "2026-01-01T00:00:00Z",
+        "endAt": "2026-01-08T00:00:00Z",
+        "variants": [sample_of(VariantFigures)] * 2,
+    },
     "push_events": {"status": 200, "message": "OK"},
     "delete_user_token": {"status": 200, "message": "OK"},
 }
@@ -161,6 +168,9 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "delete_user_events": [(("u",), {})],
     "save_suggestions_config": [(("suggested", "x"), {}), (("new", "x"), {})],
     "read_suggestions_configs": [((), {})],
+    "add_ab_test": [(("x", "y"), {}), (("x", {"page": 1}), {})],
+    "read_ab_tests": [((), {})],
+    **{name: [((1,), {})] for name in ("read_ab_test", "stop_ab_test", "delete_ab_test")},
     "read_top_filters": [(("x",), {}), (("x", ["brand"]), {})],
     "read_indices": [((), {})],
     "read_languages": [((), {})],
@@ -234,5 +244,5 @@ def test_an_accessor_of_the_table_is_there(path: str) -> None:
 def test_what_only_call_reaches_has_a_function_to_the_same_effect() -> None:
     alone = [row.name for row in ENDPOINTS if functions_of(row.name) == ["call"]]
 
-    assert len(alone) == 15
+    assert len(alone) == 16
     assert all(instead_of(name).partition("(")[0] in svc.__dir__() for name in alone)

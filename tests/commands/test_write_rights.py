@@ -398,7 +398,8 @@ READING = (
     "read_",
     "search", "show", "whoami", "why",
 )  # fmt: skip
-# Loads and suggestions, whose rights `tests/loading` and `tests/service/test_suggestions.py` test.
+# Loads, suggestions and A/B tests, whose rights `tests/loading`, and `test_suggestions.py` and
+# `test_ab_tests.py` in `tests/service`, test.
 # The admin's alone; the crawler's own credentials; any endpoint; nothing of the service; services
 # of profiles, and files, whose rights `tests/deployment` tests.
 ELSEWHERE = {
@@ -414,6 +415,7 @@ ELSEWHERE = {
         "run_crawler",
         "try_url",
     ),
+    *("add_ab_test", "delete_ab_test", "stop_ab_test"),
     *("delete_suggestions_config", "save_suggestions_config", "undo_load"),
     *("call", "refresh", "secured_key", "wait"),
     *("apply_config", "clone", "deploy", "pull_config"),

@@ -90,6 +90,8 @@ class ShopMonth:
             "clickAnalytics": self.chance.random() < 0.7,
             "analyticsTags": [*tags, *([f"country:{country}"] if country else [])],
             "hitsPerPage": 20,
+            "attributesToRetrieve": ["objectID"],
+            "attributesToHighlight": [],
         }
         if self.chance.random() < 0.3:
             request["facetFilters"] = [f"brand:{self.chance.choice(BRANDS)}"]

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from svc_notebook.api.declaration import Api, endpoint
+from svc_notebook.api.declaration import endpoint
+from svc_notebook.api.families.ab_tests import ABTestEndpoints
 from svc_notebook.api.integers import Natural
 from svc_notebook.api.shapes.analytics import (
     AddToCartRate,
@@ -36,7 +37,7 @@ from svc_notebook.api.shapes.analytics import (
 ListLength = Annotated[int, Meta(ge=1, le=1000)]
 
 
-class AnalyticsApi(Api, interface="analytics"):
+class AnalyticsApi(ABTestEndpoints, interface="analytics"):
     """The analytics interface.
 
     Days are those of UTC. `startDate` and `endDate` (YYYY-MM-DD) are part of the period; it ends

@@ -34,6 +34,8 @@ class SearchAnswer(TypedDict, total=False):
     facets: dict[str, dict[str, int]]
     facets_stats: dict[str, dict[str, float]]
     queryID: str
+    abTestID: int
+    abTestVariantID: int
     queryAfterRemoval: str
     renderingContent: dict[str, Any]
     userData: Any

@@ -67,9 +67,7 @@ class CountedSearch(msgspec.Struct, array_like=True):
     @property
     def user(self) -> str:
         """The user token, or a digest of the address: addresses are not stored."""
-        if self.token:
-            return make_storable(self.token)
-        return "address-" + blake2b(self.address.encode(), digest_size=8).hexdigest()
+        return identify_user(self.token, self.address)
 
     @property
     def country(self) -> str | None:
@@ -85,6 +83,13 @@ class CountedSearch(msgspec.Struct, array_like=True):
             return []
         used = {part for group in groups for term in group for part in _describe(term)}
         return [list(map(make_storable, part)) for part in sorted(used)]
+
+
+def identify_user(token: str, address: str) -> str:
+    """Return the user token, or else a digest of the address."""
+    if token:
+        return make_storable(token)
+    return "address-" + blake2b(address.encode(), digest_size=8).hexdigest()
 
 
 def make_storable(text: str) -> str:

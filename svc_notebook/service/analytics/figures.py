@@ -1,4 +1,4 @@
-"""Figures of counted searches, by day, by query or by variant."""
+"""Figures of counted searches, by day, by query, or by variant and user."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from svc_notebook.service.analytics.selection import Selection
 from svc_notebook.service.events import DAY_MS
 from svc_notebook.service.store import Store
 
-GroupBy = Literal["day", "query", "variant", "all"]
+GroupBy = Literal["day", "query", "variant_user", "all"]
 GROUPS: Mapping[GroupBy, str] = {
     "day": f"time / {DAY_MS}",
     "query": "query",
-    "variant": "variant",
+    # As JSON: the variant, the user, and whether the query is empty.
+    "variant_user": "json_array(variant, user, query = '')",
     "all": "''",
 }
 Key = str | int
@@ -48,7 +49,7 @@ class Figures(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[Figures]) -> Figures:
-        """Return the sums; those of `users` and `hits` have no meaning."""
+        """Return the sums; that of `hits` has no meaning, nor that of `users` of several days."""
         return cls(*map(sum, zip(cls(), *parts, strict=True)))
 
 
@@ -100,7 +101,7 @@ def count_positions(
     store: Store, selection: Selection, by: GroupBy
 ) -> dict[Key, list[PositionClicks]]:
     """Return the number of clicks in each range of positions, by group."""
-    rows = _read_outcomes(
+    rows = read_outcomes(
         store, selection, f"{GROUPS[by]}, position, count(*)",
         "o.kind = 'click' AND o.position IS NOT NULL", "1, 2",
     )  # fmt: skip
@@ -129,7 +130,7 @@ def sum_revenue(
     store: Store, selection: Selection, by: GroupBy
 ) -> dict[Key, dict[str, CurrencyRevenue]]:
     """Return the revenue of purchases by currency, by group."""
-    rows = _read_outcomes(
+    rows = read_outcomes(
         store, selection, f"{GROUPS[by]}, currency, sum(revenue)",
         "o.kind = 'purchase' AND currency IS NOT NULL AND revenue IS NOT NULL", "1, 2",
     )  # fmt: skip
@@ -154,9 +155,10 @@ def total_revenue(parts: Iterable[Mapping[str, CurrencyRevenue]]) -> dict[str, C
     return total
 
 
-def _read_outcomes(
+def read_outcomes(
     store: Store, selection: Selection, columns: str, condition: str, groups: str
 ) -> list[tuple[Any, ...]]:
+    """Return columns of searches joined with their outcomes."""
     sql = _OUTCOMES.format(
         columns=columns, where=selection.where, condition=condition, groups=groups
     )

@@ -48,6 +48,11 @@ class Selection:
             values += _tags(group)
         return cls(index, days, " AND ".join(conditions), tuple(values))
 
+    @classmethod
+    def of_test(cls, index: str, test: int) -> Selection:
+        """Return the searches that took part in an A/B test."""
+        return cls(index, range(0), "test = ? AND superseded = 0", (test,))
+
     def dates(self) -> Iterator[tuple[int, str]]:
         """Yield the number and the date of each day of the period."""
         for day in self.days:

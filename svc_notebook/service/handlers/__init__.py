@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from svc_notebook.service.handlers import (
+    ab_tests,
     analytics,
     analytics_lists,
     browse,
@@ -24,9 +25,8 @@ from svc_notebook.service.handlers import (
 from svc_notebook.service.handlers.registry import HANDLERS
 
 FAMILIES = (
-    analytics, analytics_lists, browse, clusters, crawler, dictionaries, events, indices, keys,
-    logs, objects, rules, searches, settings, sources,
-    suggestions, synonyms,
+    ab_tests, analytics, analytics_lists, browse, clusters, crawler, dictionaries, events, indices,
+    keys, logs, objects, rules, searches, settings, sources, suggestions, synonyms,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "HANDLERS"]

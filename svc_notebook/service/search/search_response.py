@@ -19,6 +19,7 @@ from svc_notebook.api.validation import write_text
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.analytics.counted_search import CountedSearch
+from svc_notebook.service.analytics.running_test import Assignment
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
@@ -68,9 +69,12 @@ def answer_search(
 ) -> tuple[SearchAnswer, bool]:
     """Search one index; return the response, and whether its page is full."""
     with without_missing_tables() as languages:
-        searched, params, result = _try_rules(call, name, given, partial(_find, call))
+        assigned = _assign_variant(call, name, given)
+        searched, params, result = _try_rules(
+            call, assigned.target, assigned.params, partial(_find, call)
+        )
     index, outcome = searched.index, searched.outcome
-    answer = _result_members(result) | _request_members(call, searched, params)
+    answer = _result_members(result) | _request_members(call, searched, params) | assigned.members
     if params.get("mode") == NEURAL:
         call.service.catalog.request_vectors(index)
     faults = [*outcome.faults, *_vector_notes(call, index, result)]
@@ -110,7 +114,8 @@ def answer_facet(
                 facet, query, params, limit, language_resources, pins, embed
             )
 
-    _, _, result = _try_rules(call, name, given, find)
+    assigned = _assign_variant(call, name, given)
+    _, _, result = _try_rules(call, assigned.target, assigned.params, find)
     return {
         "facetHits": cast("list[FacetHit]", result.hits),
         "exhaustiveFacetsCount": result.exhaustive,
@@ -197,6 +202,24 @@ def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]
     return {
         name: value for name, value in answer.items() if name in ALWAYS_RETURNED or name in fields
     }
+
+
+def _assign_variant(call: CallContext, name: str, given: Mapping[str, Any]) -> Assignment:
+    """Return the index and parameters of a search: those of a variant where a test runs.
+
+    A key that does not reach the variant's index searches the requested one and does not take part.
+    """
+    requested = Assignment(name, given)
+    test = call.service.ab_tests.running(name)
+    if test is None:
+        return requested
+    bound = call.caller.restrict(given_parameters(given), name)
+    if bound.get("enableABTest") is False or not all(
+        call.caller.may("search", variant.index) for variant in test.variants
+    ):
+        return requested
+    token = str(bound.get("userToken") or "")
+    return test.assign(given, token, call.caller.address) or requested
 
 
 def _try_rules(

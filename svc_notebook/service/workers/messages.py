@@ -10,6 +10,7 @@ import msgspec
 from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
 from svc_notebook.service.analytics.counted_search import CountedSearch
+from svc_notebook.service.analytics.running_test import RunningTest
 from svc_notebook.service.http.auth import Caller, read_embedded
 from svc_notebook.service.keyring import StoredKey
 
@@ -86,6 +87,7 @@ class SearchCall(msgspec.Struct, array_like=True):
     indices: list[str]
     headers: dict[str, str]
     seconds: float
+    tests: dict[str, RunningTest] = {}
 
 
 class WorkerRequest(msgspec.Struct, array_like=True):

@@ -115,6 +115,7 @@ class SearchWorkers:
     def __init__(self, service: Service, count: int, seconds: float) -> None:
         self.count = count if SUPPORTED and count > 1 else 0
         self._catalog = service.catalog
+        self._ab_tests = service.ab_tests
         self._database = service.store.path
         self.counts = service.worker_counts
         self._seconds = seconds
@@ -186,6 +187,8 @@ class SearchWorkers:
         """Search in a worker; None if the service must search itself."""
         # Before a worker is taken, which would be lost if this failed.
         names, facts = _named(given), CallerFacts.of(caller)
+        tests = {name: test for name in names if (test := self._ab_tests.running(name))}
+        names += [variant.index for test in tests.values() for variant in test.variants]
         worker = await self._acquire()
         if worker is None:
             self.counts.decline("no worker was free")
@@ -199,7 +202,7 @@ class SearchWorkers:
         # Parts are compressed when they are joined.
         encodings = {} if len(workers) > 1 else {ENCODINGS: headers.get(ENCODINGS, "")}
         calls = [
-            SearchCall(endpoint, part, facts, names, encodings, self._seconds)
+            SearchCall(endpoint, part, facts, names, encodings, self._seconds, tests)
             for part in _divide(given, len(workers))
         ]
         since = self._catalog.in_flight_writes.last_visible()

@@ -24,6 +24,7 @@ import msgspec
 from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, NotFound, Refused
 from svc_notebook.service.analytics.counted_search import CountedSearch
+from svc_notebook.service.analytics.running_test import RunningTest
 from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.engine.deadline import Deadline, SearchCancelled, limit_time
@@ -118,11 +119,21 @@ class WorkerCatalog:
 class WorkerService:
     """What the handlers of searches use of a service (`SearchService`)."""
 
-    def __init__(self, store: Store, catalog: WorkerCatalog) -> None:
+    def __init__(
+        self, store: Store, catalog: WorkerCatalog, tests: Mapping[str, RunningTest]
+    ) -> None:
         self.store = store
         self.catalog = catalog
         self.impressions: Collected[SearchImpression] = Collected()
         self.search_counts: Collected[CountedSearch] = Collected()
+        self.ab_tests = SentTests(tests)
+
+
+class SentTests:
+    """The A/B tests that run on the indices of one call."""
+
+    def __init__(self, tests: Mapping[str, RunningTest]) -> None:
+        self.running = tests.get
 
 
 class Collected(list[T]):
@@ -210,7 +221,9 @@ class SearchWorker:
             return WorkerReply("outdated")
         by_name = {index.name: index for index in self._indices.values()}
         named = {name: by_name[name] for name in request.call.indices}
-        service = WorkerService(self._store, WorkerCatalog(self._resources, named))
+        service = WorkerService(
+            self._store, WorkerCatalog(self._resources, named), request.call.tests
+        )
         reply = self._search(request.call, service)
         reply.impressions = list(service.impressions)
         reply.counted = list(service.search_counts)
