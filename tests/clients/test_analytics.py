@@ -166,7 +166,7 @@ def test_tests_are_run_by_the_client_and_parsed_by_its_models(
             api.post("/1/events", json={"events": [bought]}).raise_for_status()
 
     test = client.get_ab_test(added.ab_test_id)
-    assert (test.name, test.status.value, test.stopped_at) == ("one hit", "active", None)
+    assert (test.name, test.status, test.stopped_at) == ("one hit", "active", None)
     assert [row.traffic_percentage for row in test.variants] == [70, 30]
     assert sum(row.tracked_user_count or 0 for row in test.variants) == 30
     assert sum(row.purchase_count for row in test.variants) == 15
@@ -178,6 +178,6 @@ def test_tests_are_run_by_the_client_and_parsed_by_its_models(
     listed = client.list_ab_tests(index_prefix=INDEX)
     assert [row.ab_test_id for row in listed.abtests or []] == [added.ab_test_id]
     assert client.stop_ab_test(added.ab_test_id).ab_test_id == added.ab_test_id
-    assert client.get_ab_test(added.ab_test_id).status.value == "stopped"
+    assert client.get_ab_test(added.ab_test_id).status == "stopped"
     assert client.delete_ab_test(added.ab_test_id).index == INDEX
     assert client.list_ab_tests(index_prefix=INDEX).abtests is None
