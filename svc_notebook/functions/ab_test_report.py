@@ -10,7 +10,7 @@ from html import escape
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pandas import DataFrame, Timestamp, isna, to_datetime
+from pandas import DataFrame, Timestamp, to_datetime
 
 from svc_notebook import plots
 from svc_notebook.api.shapes.ab_tests import ABTest, EffectMetric, VariantFigures
@@ -66,8 +66,8 @@ class ABTestReport:
     id: int
     name: str
     status: str
-    created: Timestamp
-    ends: Timestamp
+    created: Timestamp | None
+    ends: Timestamp | None
     read: Timestamp
     metrics: DataFrame
     variants: DataFrame
@@ -76,7 +76,7 @@ class ABTestReport:
     @property
     def days_left(self) -> int:
         """The days until the test ends; 0 if it has ended."""
-        if self.status != "active" or isna(self.ends):
+        if self.status != "active" or self.ends is None:
             return 0
         return max(0, math.ceil((self.ends - self.read).total_seconds() / DAY_SECONDS))
 
@@ -109,7 +109,8 @@ class ABTestReport:
         days = f"{self.days_left:,} more day{'s' * (self.days_left != 1)}"
         if not self.searches_left:
             return f"It runs {days}; decide at its end, because each earlier look may mislead"
-        days_run = (self.read - self.created).total_seconds() / DAY_SECONDS
+        age = self.read - (self.created or self.read)
+        days_run = age.total_seconds() / DAY_SECONDS
         rate = self.variants["trackedSearchCount"].sum() / max(days_run, MIN_DAYS)
         days_needed = max(1, round(self.searches_left / rate)) if rate else None
         needed = f"about {days_needed:,} days" if days_needed else "none of which was made yet"
@@ -146,13 +147,18 @@ def build_report(test: ABTest) -> ABTestReport:
         test["abTestID"],
         test["name"],
         test["status"],
-        to_datetime(test["createdAt"], utc=True, errors="coerce"),
-        to_datetime(test["endAt"], utc=True, errors="coerce"),
+        _read_time(test["createdAt"]),
+        _read_time(test["endAt"]),
         Timestamp(datetime.now(UTC)),
         _build_metrics(test),
         DataFrame([_describe_variant(variant) for variant in test["variants"]]),
         sum(size or 0 for size in sizes) if all(sizes) and sizes else None,
     )
+
+
+def _read_time(text: str) -> Timestamp | None:
+    moment = to_datetime(text, utc=True, errors="coerce")
+    return moment if isinstance(moment, Timestamp) else None
 
 
 _COUNTS = (

@@ -72,7 +72,7 @@ def search(inside: Inside, user: str = "anna", query: str = "lamp", **more: Any)
     return answer.json()
 
 
-def variant_of(answer: Any) -> int | None:
+def variant_of(answer: Any) -> Any:
     return answer.get("abTestVariantID")
 
 
