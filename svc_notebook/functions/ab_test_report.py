@@ -19,10 +19,10 @@ from svc_notebook.tuning.statistics import holm
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SIGNIFICANCE = 0.05
+MAX_P_VALUE = 0.05
 # The rate of searches is that of at least an hour.
 DAY_SECONDS, MIN_DAYS = 86_400, 1 / 24
-Z_95 = NormalDist().inv_cdf(1 - SIGNIFICANCE / 2)
+Z_95 = NormalDist().inv_cdf(1 - MAX_P_VALUE / 2)
 # Members with the significance of each rate.
 RATES: Mapping[EffectMetric, str] = {
     "clickThroughRate": "clickSignificance",
@@ -182,7 +182,7 @@ def _describe_variant(variant: VariantFigures) -> dict[str, Any]:
 def _build_metrics(test: ABTest) -> DataFrame:
     rows = [_compare(*parts) for parts in _list_metrics(test)] if _is_tracked(test) else []
     for row, corrected in zip(rows, holm([row["p"] for row in rows]), strict=True):
-        row["significant"] = corrected < SIGNIFICANCE  # never of NaN
+        row["significant"] = corrected < MAX_P_VALUE  # never of NaN
     return DataFrame(rows, columns=[*COLUMNS]).astype(COLUMNS)
 
 
@@ -233,8 +233,8 @@ def _compare(metric: str, means: Sequence[_Mean], significance: float | None) ->
         widening = max(1.0, abs(difference) / z / error) if z else 1.0
     row: dict[str, Any] = {"metric": metric}
     row["p"] = math.nan if significance is None else 1 - significance
-    for name, mean, own in zip(("control", "variant"), means, errors, strict=False):
-        reach = Z_95 * own * widening
+    for name, mean, deviation in zip(("control", "variant"), means, errors, strict=False):
+        reach = Z_95 * deviation * widening
         row |= {
             name: mean.value,
             f"{name}_low": max(0.0, mean.value - reach),

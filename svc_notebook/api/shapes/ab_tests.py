@@ -12,7 +12,7 @@ from msgspec import Meta
 from svc_notebook.api.parameters import SearchParams
 
 # The vendor tests one variant against the control.
-VARIANTS = 2
+VARIANTS_PER_TEST = 2
 Share = Annotated[int, Meta(ge=1, le=99)]
 EffectMetric = Literal["clickThroughRate", "conversionRate", "addToCartRate", "purchaseRate"]
 ABTestStatus = Literal["active", "stopped", "expired", "failed"]
@@ -27,7 +27,9 @@ class VariantFields(TypedDict, total=False):
     customSearchParameters: SearchParams
 
 
-Variants = Annotated[list[VariantFields], Meta(min_length=VARIANTS, max_length=VARIANTS)]
+Variants = Annotated[
+    list[VariantFields], Meta(min_length=VARIANTS_PER_TEST, max_length=VARIANTS_PER_TEST)
+]
 
 
 class Exclusion(TypedDict, total=False):

@@ -51,7 +51,7 @@ _SIGNIFICANCES: Mapping[str, EffectMetric] = {
 }
 
 
-class _Part(NamedTuple):
+class _UserFigures(NamedTuple):
     """The searches of a user in a variant: those with an empty query, or the others."""
 
     variant: int
@@ -79,7 +79,7 @@ def evaluate(store: Store, test: StoredTest) -> Results:
     selection = Selection.of_test(test.indices[0], test.id)
     groups = summarize(store, selection, "variant_user")
     parts = [
-        _Part(variant, user, bool(empty), figures)
+        _UserFigures(variant, user, bool(empty), figures)
         for key, figures in groups.items()
         for variant, user, empty in (msgspec.json.decode(str(key)),)
     ]
@@ -107,11 +107,11 @@ def evaluate(store: Store, test: StoredTest) -> Results:
     return Results(variants, _significances(users, purchases))
 
 
-def _select_empty(parts: Sequence[_Part]) -> set[_Part]:
+def _select_empty(parts: Sequence[_UserFigures]) -> set[_UserFigures]:
     return {part for part in parts if part.empty}
 
 
-def _select_outliers(parts: Sequence[_Part]) -> set[_Part]:
+def _select_outliers(parts: Sequence[_UserFigures]) -> set[_UserFigures]:
     counts: dict[tuple[int, str], int] = defaultdict(int)
     for part in parts:
         counts[part.variant, part.user] += part.figures.tracked
@@ -123,8 +123,11 @@ def _select_outliers(parts: Sequence[_Part]) -> set[_Part]:
 
 
 def _exclude(
-    parts: Sequence[_Part], excluded: set[_Part], name: str, effects: Sequence[FilterEffects]
-) -> list[_Part]:
+    parts: Sequence[_UserFigures],
+    excluded: set[_UserFigures],
+    name: str,
+    effects: Sequence[FilterEffects],
+) -> list[_UserFigures]:
     """Return the other parts, and note per variant what was excluded."""
     kept = [part for part in parts if part not in excluded]
     users = {(part.variant, part.user) for part in kept}
@@ -139,7 +142,7 @@ def _exclude(
     return kept
 
 
-def _by_user(parts: Iterable[_Part], variant: int) -> dict[str, Figures]:
+def _by_user(parts: Iterable[_UserFigures], variant: int) -> dict[str, Figures]:
     users: dict[str, list[Figures]] = defaultdict(list)
     for part in parts:
         if part.variant == variant:
@@ -166,7 +169,7 @@ def _describe(users: Iterable[Figures]) -> dict[str, Any]:
 
 
 def _read_purchases(
-    store: Store, selection: Selection, kept: Iterable[_Part]
+    store: Store, selection: Selection, kept: Iterable[_UserFigures]
 ) -> dict[str, list[_Purchase]]:
     """Return the purchases by currency, of the searches that count."""
     counted = {(part.variant, part.user, part.empty) for part in kept}

@@ -74,7 +74,9 @@ def answer_search(
             call, assigned.target, assigned.params, partial(_find, call)
         )
     index, outcome = searched.index, searched.outcome
-    answer = _result_members(result) | _request_members(call, searched, params) | assigned.members
+    answer = _result_members(result) | _request_members(call, searched, params)
+    if assigned.test is not None:
+        answer |= assigned.members
     if params.get("mode") == NEURAL:
         call.service.catalog.request_vectors(index)
     faults = [*outcome.faults, *_vector_notes(call, index, result)]
