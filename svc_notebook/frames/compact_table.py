@@ -39,7 +39,7 @@ def write_html(frame: pd.DataFrame) -> str | None:
 
 
 def _is_unchanged(frame_type: type[pd.DataFrame]) -> bool:
-    method = frame_type._repr_html_
+    method = getattr(frame_type, "_repr_html_", None)
     return getattr(method, "__module__", "") == "pandas.core.frame"
 
 
@@ -148,5 +148,5 @@ def _text(value: Any) -> str:
     if isinstance(value, datetime):
         return f"{value:%Y-%m-%d %H:%M:%S}"
     if isinstance(value, numbers.Real) and not isinstance(value, numbers.Integral):
-        return f"{value:.6g}" if abs(value) < 1_000_000 else f"{value:.0f}"
+        return f"{value:.6g}" if abs(float(value)) < 1_000_000 else f"{value:.0f}"
     return text_of(value)

@@ -171,7 +171,7 @@ def show(
         shown = blocking.show_search(frame, query, client=client, **params)
         return ShownHits(shown.frame, HIGHLIGHT_TAGS, budget)
     facts = getattr(frame, "attrs", {}).get("svc")
-    if not isinstance(facts, Mapping) or "objectID" not in frame:
+    if isinstance(frame, str) or not isinstance(facts, Mapping) or "objectID" not in frame:
         raise BadInput(
             "this is not the result of a search; pass the result of `search`, or the name of an "
             "index and a query"
@@ -179,7 +179,8 @@ def show(
     if query is not None or params:
         raise BadInput("a DataFrame was searched already; pass the name of an index with a query")
     params = facts.get("params", {})
-    tags = (params.get("highlightPreTag", "<em>"), params.get("highlightPostTag", "</em>"))
+    before, after = params.get("highlightPreTag", "<em>"), params.get("highlightPostTag", "</em>")
+    tags = (str(before), str(after))
     return ShownHits(frame, tags, budget)
 
 

@@ -85,7 +85,7 @@ def fit_table(frame: DataFrame, width: int | None) -> str:
     Main columns are there whole, whatever the width; the last line names columns without room.
     """
     frame = with_unique_columns(_flat(frame))
-    for name in frame.columns.difference(MAIN_COLUMNS):
+    for name in frame.columns.difference([*MAIN_COLUMNS]):
         frame[name] = [
             shorten(value, _MAX_CELL_CHARACTERS) if isinstance(value, str) else value
             for value in frame[name]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
+from matplotlib.text import Annotation
 
 import svc_notebook as svc
 from svc_notebook import plots
@@ -48,15 +50,15 @@ def test_index_sizes_are_lines_and_the_small_indices_their_sum() -> None:
 
     records, size, pending = plots.plot_index_sizes(sizes, top=2)
 
-    assert [[*line.get_ydata()] for line in records.lines] == [
+    assert [np.asarray(line.get_ydata()).tolist() for line in records.lines] == [
         [100, 200, 300], [10, 20, 30], [3, 6, 9],
     ]  # fmt: skip
-    assert [*size.lines[2].get_ydata()] == [150, 300, 450]
+    assert np.asarray(size.lines[2].get_ydata()).tolist() == [150, 300, 450]
     assert {"a  300", "b  30", "2 others  9"} <= set(texts(records))
     assert {"a  15 kB", "2 others  450 B"} <= set(texts(size))
-    assert [[*line.get_ydata()] for line in pending.lines] == [[0, 2, 4]]
+    assert [np.asarray(line.get_ydata()).tolist() for line in pending.lines] == [[0, 2, 4]]
     assert pending.lines[0].get_color() == records.lines[0].get_color()
-    heights = sorted(text.xyann[1] for text in records.texts)
+    heights = sorted(text.xyann[1] for text in records.texts if isinstance(text, Annotation))
     assert min(b - a for a, b in itertools.pairwise(heights)) > 0.1
     assert saved([records])
 
@@ -93,7 +95,9 @@ def test_events_are_stacked_by_type(style: None) -> None:
     assert [bar.get_height() for bar in bars] == [2, 0, 5, 1]
     assert [bar.get_y() for bar in bars] == [0, 0, 2, 0]
     assert "8 events by day" in texts(axes)
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["click 2", "view 6"]
+    legend = axes.get_legend()
+    assert legend
+    assert [text.get_text() for text in legend.get_texts()] == ["click 2", "view 6"]
     assert "no event was sent" in texts(plots.plot_events(pd.DataFrame(columns=list(EVENTS))))
 
 

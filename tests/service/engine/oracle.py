@@ -277,7 +277,7 @@ class Oracle:
     def weight_of(self, field: int, rank: int, asked: Asked) -> float:
         given = asked["attributeWeights"]
         if given == "halving" or not self.entries:
-            return max(0.1, 1 / 2**rank)
+            return max(0.1, 0.5**rank)
         numbers = {} if given == "flat" else dict(given)
         return float(numbers.get(self.entries[field][1], 1))
 
