@@ -10,7 +10,7 @@ from svc_notebook.loading.cursor import LoadCursor
 from svc_notebook.loading.database import Database
 
 if TYPE_CHECKING:
-    from svc_notebook.loading.sources.reading_signals import DelimitedReading
+    from svc_notebook.loading.text_cells.signals import Decision
 
 # The type of a column whose values were encoded as JSON, and checked, in Python.
 WRITTEN = "WRITTEN"
@@ -72,8 +72,8 @@ class SourceTable:
     notes: tuple[str, ...] = ()
     # The cells of the first row, if no header was found.
     first_row: tuple[str, ...] = ()
-    # How a delimited file is read; None for other sources.
-    reading: DelimitedReading | None = None
+    # The decisions by which a delimited file is read.
+    reading: tuple[Decision, ...] = ()
     # Lines of delimited files that are neither headers, rows nor blank.
     skipped_lines: int = 0
     # For a table of several files: their names, and the number of rows of each.

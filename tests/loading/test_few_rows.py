@@ -17,7 +17,7 @@ from svc_notebook.loading.load_plan.plan import prepare
 from svc_notebook.loading.load_plan.type_inference import HINTS, LIKELY_TYPES, TYPES, ColumnTexts
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.batches import pack_batches
-from svc_notebook.loading.sources.csv_row_shape import _row_pattern
+from svc_notebook.loading.sources.csv_rows import _row_pattern
 from tests.conftest import examples
 from tests.loading.encoded_records import Packed, assert_same, pack, pack_small
 

@@ -14,9 +14,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_dialect import Dialect
-from svc_notebook.loading.sources.csv_header import sniff_dialect
-from svc_notebook.loading.sources.csv_layout import Layout, find_layout
+from svc_notebook.loading.sources.csv_reading import find_layout
 from svc_notebook.loading.text_cells.cell_kinds import value_form, value_forms
 from tests.conftest import examples
 from tests.loading.encoded_records import pack, values
@@ -299,9 +297,7 @@ def test_an_ordinary_file_is_read_as_the_csv_module_does(write: Write, content: 
     ids=["digits", "blanks", "escaped quotes", "equal names", "padded cells"],
 )
 def test_the_time_of_an_inference_is_linear_in_the_length_of_a_line(content: str) -> None:
-    layout = find_layout(content, LoadSettings())
-
-    dialect = sniff_dialect(content, layout, LoadSettings())
+    dialect = find_layout(content, LoadSettings()).dialect
 
     assert len(set(dialect.names)) == len(dialect.names)
 
@@ -365,17 +361,6 @@ def test_a_header_with_a_separator_too_many_is_found_below_titles(write: Write) 
     assert packed.plan.columns["column"].tolist() == ["Series id", "Year", "Period", "Value"]
     assert (packed.plan.rows, packed.plan.skipped_lines) == (20, 2)
     assert any("one separator too many" in note for note in packed.plan.notes)
-
-
-@settings(max_examples=examples(500))
-@given(st.text("a ,\"'\t", max_size=12), st.sampled_from(["", "\n", "\r\n", "\r"]))
-def test_a_line_with_well_placed_quotes_is_read_as_it_is(body: str, end: str) -> None:
-    layout = Layout(Dialect(",", '"', '"', header=True, names=("a", "b")), 2)
-
-    if layout._is_clean(body + end):
-        assert layout._clean_line(body + end, inside=False) == (body + end, False)
-        rows = list(csv.reader(io.StringIO(body, newline=""), strict=True))
-        assert len(rows) == (1 if body else 0)
 
 
 # Everyday files: the text, and the records without their ids.

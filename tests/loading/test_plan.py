@@ -297,15 +297,19 @@ def test_a_plan_explains_each_decision_by_its_signals(tmp_path: Path) -> None:
 
     assert dict(table.dtypes.astype(str)) | {"signal": ""} == {
         **dict.fromkeys(["decision", "reading"], str(table["decision"].dtype)),
-        "chosen": "bool", "signal": "", "points": "float64",
+        "chosen": "bool", "signal": "", "points": "float64", "distance": "float64",
     }  # fmt: skip
     chosen = table[table["chosen"]].groupby("decision", sort=False)["reading"].first()
     assert dict(chosen) == {
-        "encoding": "cp1252", "separator": ";", "quote": '"', "titles": "2", "header": "first row",
+        "encoding": "cp1252", "reading": "3 cells between `;`", "quote": '"', "separator": ";",
+        "titles": "2", "header": "first row",
         "column id": "text", "column größe": "number", "column price": "integer",
     }  # fmt: skip
-    separators = table[table["decision"] == "separator"].set_index("reading")["points"]
+    separators = table[table["decision"] == "separator"].groupby("reading")["points"].sum()
     assert separators[";"] > separators[","]
+    distances = table[table["decision"] == "separator"].groupby("reading")["distance"].first()
+    assert distances[";"] == pytest.approx(separators[";"] - separators[","])
+    assert distances[","] == pytest.approx(-distances[";"])
     assert table.loc[table["decision"] == "header", "points"].sum() > 0
 
 

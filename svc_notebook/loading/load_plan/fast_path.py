@@ -50,7 +50,7 @@ from svc_notebook.loading.load_plan.type_inference import (
     infer_few_texts,
 )
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_row_shape import MAX_FILE_BYTES
+from svc_notebook.loading.sources.csv_rows import MAX_FEW_ROWS_BYTES
 from svc_notebook.loading.sources.dataframe import (
     describe_index,
     name_columns,
@@ -116,7 +116,7 @@ def may_be_small_file(source: Any) -> bool:
         return False
     try:
         path = Path(source).expanduser()
-        return path.is_file() and path.stat().st_size <= MAX_FILE_BYTES
+        return path.is_file() and path.stat().st_size <= MAX_FEW_ROWS_BYTES
     except (OSError, ValueError, RuntimeError):  # a text that is not a path, such as a query
         return False
 

@@ -44,9 +44,9 @@ from svc_notebook.loading.load_plan.text_parts import split_texts
 from svc_notebook.loading.notes import Advice, advice_of, changes_of, write_notes
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.python_records import are_records, gather
-from svc_notebook.loading.sources.reading_signals import DelimitedReading, ReadingSignal
 from svc_notebook.loading.sources.source import Source, open_source
 from svc_notebook.loading.table import SourceTable
+from svc_notebook.loading.text_cells.signals import Decision, ReadingSignal
 
 PREVIEW_ROWS = 3
 # Rows that are read for the preview, because some of them may be rejected.
@@ -167,7 +167,7 @@ class LoadPlan:
     difference : LoadDifference or None
         For a dry run with `merge` or `sync`, what differs from the stored records.
     reading : DelimitedReading or None
-        How a delimited file is read; `explain` shows it.
+        The decisions by which a delimited file is read; `explain` shows them.
 
     Examples
     --------
@@ -191,15 +191,16 @@ class LoadPlan:
     proposals: tuple[Proposal, ...] = ()
     suggested_settings: Mapping[str, list[str]] = field(default_factory=dict)
     difference: LoadDifference | None = None
-    reading: DelimitedReading | None = field(default=None, compare=False)
+    reading: tuple[Decision, ...] = field(default=(), compare=False)
 
     def explain(self) -> pd.DataFrame:
         """Return the signals by which the source is read, as a table.
 
-        Of a delimited file, each decision (`encoding`, `separator`, `quote`, `titles`, `footer`,
-        `header`) has a row for each signal, and `separator` one for each candidate: the difference
-        of the points to the next one says how sure the choice is. Each column of any source has a
-        row with its type. Signals are those of the first 20,000 characters.
+        Of a delimited file, each decision (`encoding`, `reading`, `quote`, `separator`, `titles`,
+        `table`, `footer`, `header`) has a row for each signal of each reading, the best reading
+        first. `reading` compares whole readings by the points of their decisions, if several
+        separators are likely. Each column of any source has a row with its type. Signals are those
+        of the first 250,000 characters.
 
         Returns
         -------
@@ -211,22 +212,24 @@ class LoadPlan:
             - `chosen` (bool): whether the source is read so,
             - `signal` (text): what was observed,
             - `points` (float64): what the signal adds to the reading; negative ones speak against
-              it. Of a column, the share of the rows that have a value which can be sent.
+              it. Of a column, the share of the rows that have a value which can be sent,
+            - `distance` (float64): the points by which a chosen reading leads the next one, or by
+              which another one is behind the chosen one (negative).
 
         Examples
         --------
         >>> plan = svc.plan("products.csv", "products", id="sku")
         >>> table = plan.explain()
-        >>> table.loc[(table["decision"] == "separator") & table["chosen"], "reading"].tolist()
-        [',']
+        >>> table.loc[(table["decision"] == "separator") & table["chosen"], "reading"].unique()[0]
+        ','
         """
-        signals = [*self.reading.signals()] if self.reading else []
+        signals = [row for decision in self.reading for row in decision.rows()]
         for name, type_, sent_as, missing, refused, note in self.column_rows:
             points = (self.rows - missing - refused) / max(self.rows, 1)
             what = note or f"the values are of the type {type_}"
-            signals.append(ReadingSignal(f"column {name}", sent_as, True, what, points))
+            signals.append(ReadingSignal(f"column {name}", sent_as, True, what, points, points))
         table = pd.DataFrame(signals, columns=list(ReadingSignal._fields))
-        return table.astype({"chosen": bool, "points": "float64"})
+        return table.astype({"chosen": bool, "points": "float64", "distance": "float64"})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Save the plan as a contract: a YAML file with its options and columns.

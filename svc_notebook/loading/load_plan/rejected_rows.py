@@ -14,8 +14,8 @@ import pandas as pd
 from svc_notebook.loading.encoding.json_sql import as_text
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.loading.load_plan.ids import Ids
-from svc_notebook.loading.sources.csv_dialect import free_name
 from svc_notebook.loading.table import RowError, SourceTable
+from svc_notebook.loading.text_cells.header_names import free_name
 from svc_notebook.loading.text_cells.missing_words import MISSING_WORDS
 
 # The columns that describe an error, as plans and results print them.

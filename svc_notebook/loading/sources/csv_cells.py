@@ -8,8 +8,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from svc_notebook.loading.sources.csv_dialect import Dialect
 from svc_notebook.loading.text_cells.cell_kinds import cell_form
 
 LINE_ENDS = "\r\n"
@@ -22,6 +22,44 @@ MIN_VALUES, FORM_SHARE = 5, 0.9
 
 # The form of the values of each column; empty for a column whose values have none in common.
 ColumnForms = Sequence[str]
+# The quote of a file without quotes: a character that no text contains.
+NO_QUOTE = "\x1d"
+# A quoted name in a header can extend over several lines.
+MAX_HEADER_LINES = 10
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The dialect that DuckDB reads a file with."""
+
+    separator: str
+    quote: str
+    escape: str
+    header: bool
+    names: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    # The cells of the header, or of its last row, as they are in the file.
+    cells: tuple[str, ...] = ()
+    # Whether each row ends with a separator that the header does not have.
+    trailing: bool = False
+    # The cells of the first row, if no header was found.
+    first_row: tuple[str, ...] = ()
+    # The columns whose quoted values are values, whatever their lines look like.
+    texts: frozenset[int] = frozenset()
+
+
+def longest_record(path: Path, dialect: Dialect) -> int:
+    """Return the bytes of a file's longest record; a record ends at a line end outside quotes."""
+    quote, escaped = dialect.quote.encode(), f"\\{dialect.quote}".encode()
+    longest = length = quotes = 0
+    with path.open("rb") as file:
+        for line in file:
+            length += len(line)
+            quotes += line.count(quote)
+            quotes -= line.count(escaped) if dialect.escape == "\\" else 0
+            if quotes % 2 == 0:
+                longest, length = max(longest, length), 0
+    return max(longest, length)
 
 
 def split_records(

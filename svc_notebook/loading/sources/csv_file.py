@@ -15,29 +15,30 @@ from svc_notebook.errors import BadInput
 from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_dialect import Dialect, longest_record
-from svc_notebook.loading.sources.csv_header import sniff_dialect
-from svc_notebook.loading.sources.csv_layout import Layout, find_layout, write_plain
-from svc_notebook.loading.sources.csv_printed_tables import (
-    copy_printed_table,
-    find_printed_table,
-)
-from svc_notebook.loading.sources.csv_ragged_rows import (
+from svc_notebook.loading.sources.csv_cells import Dialect, longest_record
+from svc_notebook.loading.sources.csv_copies import (
     MAX_SHOWN_ROWS,
     SHORT,
     SURPLUS,
     UNCLOSED,
+    Layout,
     RegularCopy,
     broken_row,
-    count_empty_rows,
     describe_copies,
     find_surplus,
-    has_rows,
-    is_plain_header,
     read_forms,
+    write_plain,
     write_regular,
 )
-from svc_notebook.loading.sources.csv_row_shape import Texts, read_few_rows, scan_lines
+from svc_notebook.loading.sources.csv_reading import find_layout
+from svc_notebook.loading.sources.csv_rows import (
+    Texts,
+    count_empty_rows,
+    has_rows,
+    is_plain_header,
+    read_few_rows,
+    scan_lines,
+)
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
     SAMPLE_CHARACTERS,
@@ -46,9 +47,10 @@ from svc_notebook.loading.sources.encoding import (
     rewrite,
     sniff_encoding,
 )
+from svc_notebook.loading.sources.printed_tables import copy_printed_table, find_printed_table
 from svc_notebook.loading.sources.read_limits import check_columns
-from svc_notebook.loading.sources.reading_signals import MAX_SHOWN_CHARACTERS, DelimitedReading
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn
+from svc_notebook.loading.text_cells.signals import Decision, state
 
 # The maximum record of the first scan, and of a second scan with a larger buffer; a longer record
 # is the effect of an unclosed quote.
@@ -75,21 +77,30 @@ def open_delimited(
 ) -> SourceTable:
     """Open files with the same header as one table."""
     readable, notes, encoding = _as_utf8(paths, options, db)
-    readable, samples, layouts, skipped = _as_plain(readable, notes, options, db)
-    dialect = _common_dialect(readable, samples, layouts, options)
+    given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
+    return _open_utf8(readable, given, name, options, db, notes, encoding).table()
+
+
+def _open_utf8(
+    sources: Sequence[Path], given: Mapping[str, str], name: str, options: LoadSettings,
+    db: Database, encoding_notes: Sequence[str], encoding: Decision, *, rewritten: bool = False,
+) -> _CsvReading:  # fmt: skip
+    """Open files of UTF-8; `given` are the caller's files by these."""
+    plain, notes, layouts, skipped = _as_plain(sources, encoding_notes, options, db)
+    dialect = _common_dialect(sources, layouts, options)
     if not dialect.names:
         raise BadInput(f"{name} is empty: it has neither a header nor a row")
     check_columns(len(dialect.names), name)
-    given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
-    if empty := sum(count_empty_rows(path, dialect) for path in readable):
+    if empty := sum(count_empty_rows(path, dialect) for path in plain):
         skipped += empty
         notes.append("1 row is empty and is skipped" if empty == 1 else
                      f"{empty:,} rows are empty and are skipped")  # fmt: skip
     reading = _CsvReading(
-        tuple(readable), name, options, db, dialect, tuple(layouts), given, tuple(notes),
-        USUAL_RECORD_BYTES, skipped, samples[0][:MAX_SHOWN_CHARACTERS], encoding,
+        tuple(plain), name, options, db, dialect, tuple(sources), given, tuple(notes),
+        tuple(encoding_notes), USUAL_RECORD_BYTES, skipped, (encoding, *layouts[0].decisions),
+        rewritten=rewritten,
     )  # fmt: skip
-    return reading.regular_if_needed().table()
+    return reading.regular_if_needed()
 
 
 @dataclass(frozen=True)
@@ -101,17 +112,17 @@ class _CsvReading:
     options: LoadSettings
     db: Database
     dialect: Dialect
-    layouts: tuple[Layout, ...]
-    # From the files that are read, which can be copies, to the files of the caller.
+    # The files of UTF-8, of which `paths` can be copies, and the caller's files by these.
+    sources: tuple[Path, ...]
     given: Mapping[str, str]
     notes: tuple[str, ...]
+    encoding_notes: tuple[str, ...]
     # The maximum record of a scan.
     record_bytes: int
     # The number of lines that the files have beside their headers, rows and blank lines.
     skipped_lines: int
-    # The beginning of the first file, and its encoding if it is not UTF-8.
-    text: str
-    encoding: str
+    # The decisions by which the first file is read.
+    decisions: tuple[Decision, ...]
     # Whether some quoted cell can contain a line end.
     quoted_lines: bool = False
     # Whether the files are copies with one encoding and one kind of line ends.
@@ -139,7 +150,7 @@ class _CsvReading:
             untyped=True,
             separator=self.dialect.separator,
             first_row=self.dialect.first_row,
-            reading=self._reading(),
+            reading=self.decisions,
             notes=(*self.notes, *self.dialect.notes, *self._changed()),
             skipped_lines=self.skipped_lines + sum(copy.repeated.number for copy in self.copies),
             rows_of_files=self._rows_of_files,
@@ -148,13 +159,6 @@ class _CsvReading:
             check_lost_rows=self._check_lost_rows,
             few_rows=self._few_rows,
         )
-
-    def _reading(self) -> DelimitedReading:
-        layout = self.layouts[0]
-        return DelimitedReading(
-            self.text, self.dialect.separator, self.dialect.quote, self.dialect.header,
-            self.encoding, layout.preamble, layout.footer,
-        )  # fmt: skip
 
     def _few_rows(self, max_cells: int) -> list[Texts] | None:
         """Read a file of a few rows without a scan, if it is the caller's own and regular."""
@@ -205,6 +209,11 @@ class _CsvReading:
         return (*self.dialect.names, *self.surplus)
 
     @property
+    def _given(self) -> list[str]:
+        """The files of the caller."""
+        return [self.given[str(path)] for path in self.sources]
+
+    @property
     def _scanned(self) -> list[Path]:
         """The files that a scan reads."""
         return [copy.path for copy in self.copies] or list(self.paths)
@@ -214,7 +223,7 @@ class _CsvReading:
         return [int(self.db.rows(f"SELECT count(*) FROM {scan}")[0][0]) for scan in scans]
 
     def _changed(self) -> list[str]:
-        names = [Path(self.given.get(str(path), path)).name for path in self.paths]
+        names = [Path(path).name for path in self._given]
         return list(describe_copies(self.copies, names, self.surplus)) if self.copies else []
 
     def _skipped(self) -> list[RowError]:
@@ -243,14 +252,14 @@ class _CsvReading:
         """Number rows as in the caller's files; adds the rows that the copies do not contain."""
         several = len(self.paths) > 1
         every: list[RowError] = []
-        for number, (path, scanned) in enumerate(zip(self.paths, self._scanned, strict=True)):
+        for number, (given, scanned) in enumerate(zip(self._given, self._scanned, strict=True)):
             removed = self.copies[number].removed if self.copies else []
             rows = np.array([error.row for error in removed], dtype=np.int64)
             before = rows - np.arange(len(rows)) - 1
             own = [error for error in errors if error.file == str(scanned)] if several else errors
             shifts = np.searchsorted(before, [error.row - 1 for error in own], side="right")
             moved = [e._replace(row=e.row + int(n)) for e, n in zip(own, shifts, strict=True)]
-            file = self.given.get(str(path), str(path)) if several else None
+            file = given if several else None
             every += [error._replace(file=file) for error in (*moved, *removed)]
         return sorted(every, key=lambda error: (error.file or "", error.row))
 
@@ -265,7 +274,7 @@ class _CsvReading:
                 self.db.grant(LARGE_SCAN_MEGABYTES + more, threads=1)
                 return replace(self, record_bytes=2 * longest).table()
         if not self.rewritten and (again := self._rewritten(skipped)):
-            return again.regular_if_needed().table()
+            return again.table()
         return self._regular().table() if skipped and not self.copies else None
 
     def _regular(self) -> _CsvReading:
@@ -291,31 +300,19 @@ class _CsvReading:
         not_utf8 = REASONS["INVALID ENCODING"]
         if skipped is not None and not any(error.reason == not_utf8 for error in skipped):
             return None
-        if skipped and (self.options.encoding or any(map(is_broken_utf8, self.paths))):
+        if skipped and (self.options.encoding or any(map(is_broken_utf8, self.sources))):
             return None
-        encoding = guess_encoding(self.paths[0]) if skipped else "utf-8-sig"
-        note = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
+        encoding = guess_encoding(self.sources[0]) if skipped else "utf-8-sig"
+        what = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
         again = [
-            rewrite(path, self.db.folder, encoding, Path(self.given.get(str(path), path)))
-            for path in self.paths
+            rewrite(path, self.db.folder, encoding, Path(given))
+            for path, given in zip(self.sources, self._given, strict=True)
         ]
-        # Another encoding can give the first rows other cells.
-        layouts = [replace(layout, known=None) for layout in self.layouts]
-        given = {
-            str(copy): self.given.get(str(path), str(path))
-            for copy, path in zip(again, self.paths, strict=True)
-        }
-        return replace(
-            self,
-            paths=tuple(again),
-            dialect=_common_dialect(again, [*map(_sample, again)], layouts, self.options),
-            given=given,
-            notes=(*self.notes, note),
-            encoding=encoding if skipped else self.encoding,
-            rewritten=True,
-            copies=(),
-            surplus=(),
-        )
+        given = dict(zip(map(str, again), self._given, strict=True))
+        decision = state("encoding", encoding, what) if skipped else self.decisions[0]
+        notes = [*self.encoding_notes, what]
+        return _open_utf8(again, given, self.name, self.options, self.db, notes, decision,
+                          rewritten=True)  # fmt: skip
 
     def _check_lost_rows(self, largest_bytes: int, rows: int, skipped: Sequence[RowError]) -> None:
         if not rows and not skipped and any(has_rows(path, self.dialect) for path in self.paths):
@@ -334,70 +331,62 @@ class _CsvReading:
 
 def _as_utf8(
     paths: Sequence[Path], options: LoadSettings, db: Database
-) -> tuple[list[Path], list[str], str]:
-    """Return copies in UTF-8, notes, and the encoding of the first file if it is another."""
-    readable, notes, first = [], [], ""
+) -> tuple[list[Path], list[str], Decision]:
+    """Return copies in UTF-8, notes, and the decision on the encoding of the first file."""
+    readable, notes, decisions = [], [], []
     for path in paths:
         with path.open("rb") as file:
             sample = file.read(SAMPLE_BYTES)
-        encoding = options.encoding or sniff_encoding(sample)
-        if not options.encoding and not encoding.startswith("utf"):
-            encoding = "utf-8" if is_broken_utf8(path) else guess_encoding(path)
+        encoding, what = options.encoding, "is given"
+        if not encoding:
+            encoding, what = sniff_encoding(sample), "all bytes are in it"
+            if not encoding.startswith("utf"):
+                encoding = "utf-8" if is_broken_utf8(path) else guess_encoding(path)
+                what = "most characters are in it"
         plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         # DuckDB's releases count blank lines at the start differently.
         blank = sample.removeprefix(BOM_UTF8).startswith((b"\n", b"\r"))
         readable.append(path if plain and not blank else rewrite(path, db.folder, encoding))
         if not plain:
-            first = encoding if len(readable) == 1 else first
             guessed = not options.encoding and not encoding.startswith("utf")
-            what = GUESSED.format(encoding) if guessed else f"read as {encoding}"
-            notes.append(f"{path.name} is {what}")
-    return readable, notes, first
+            read = GUESSED.format(encoding) if guessed else f"read as {encoding}"
+            notes.append(f"{path.name} is {read}")
+        decisions.append(state("encoding", encoding, what))
+    return readable, notes, decisions[0]
 
 
 def _as_plain(
-    paths: Sequence[Path], notes: list[str], options: LoadSettings, db: Database
+    paths: Sequence[Path], notes: Sequence[str], options: LoadSettings, db: Database
 ) -> tuple[list[Path], list[str], list[Layout], int]:
-    """Return files that DuckDB reads, their samples and layouts, and the number of other lines."""
-    plain, samples, layouts, lines = [], [], [], 0
-    for given in paths:
-        path, sample = given, _sample(given)
+    """Return files that DuckDB reads, notes, the layouts, and the number of other lines."""
+    plain, layouts, lines, every = [], [], 0, [*notes]
+    for path in paths:
+        sample, read, found = _sample(path), path, []
         if printed := find_printed_table(sample, options):
             table = copy_printed_table(path, db.folder, printed)
-            path, sample = table.path, _sample(table.path)
+            read, sample, found = table.path, _sample(table.path), [*table.notes]
             lines += table.skipped_lines
-            notes += table.notes
             layout = find_layout(sample, replace(options, separator=",", quote='"', skip=0))
+            layout = replace(layout, decisions=(printed.decision, *layout.decisions[2:]))
         else:
             whole = len(sample) < SAMPLE_CHARACTERS
-            end = () if whole else _read_end(path)
-            layout = find_layout(sample, options, whole=whole, end=end)
-        if layout.is_plain:
-            plain.append(path)
-            found = layout.notes
-        else:
-            copy = write_plain(path, db.folder, layout)
-            plain.append(copy.path)
-            sample = _sample(copy.path)
-            found = (*layout.notes, *copy.notes)
+            layout = find_layout(sample, options, whole=whole, end=() if whole else _read_end(path))
+        found += layout.notes
+        if not layout.is_plain:
+            copy = write_plain(read, db.folder, layout)
+            read = copy.path
+            found += copy.notes
             lines += copy.skipped_lines
-        samples.append(sample)
+        plain.append(read)
         layouts.append(layout)
-        place = f"{path.name}: " if len(paths) > 1 else ""
-        notes += [f"{place}{note}" for note in found] if place else found
-    return plain, samples, layouts, lines
+        every += [f"{path.name}: {note}" for note in found] if len(paths) > 1 else found
+    return plain, every, layouts, lines
 
 
 def _common_dialect(
-    paths: Sequence[Path],
-    samples: Sequence[str],
-    layouts: Sequence[Layout],
-    options: LoadSettings,
+    paths: Sequence[Path], layouts: Sequence[Layout], options: LoadSettings
 ) -> Dialect:
-    first, *others = [
-        sniff_dialect(sample, layout, options)
-        for sample, layout in zip(samples, layouts, strict=True)
-    ]
+    first, *others = [layout.dialect for layout in layouts]
     for path, dialect in zip(paths[1:], others, strict=True):
         if dialect.names != first.names or dialect.separator != first.separator:
             raise BadInput(

@@ -7,13 +7,13 @@ import codecs
 import gzip
 import lzma
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
-from svc_notebook.loading.sources.alphabets import find_encoding
 from svc_notebook.loading.sources.read_limits import CHUNK_BYTES, copy_unpacked
 
 SAMPLE_BYTES = 1_000_000
@@ -27,7 +27,6 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-
 
 # Encodings that are guessed: of other scripts than the Latin one, and of that.
 OTHER_SCRIPTS = (
@@ -52,6 +51,33 @@ HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 # A sign such as ³ between letters, or £ before an accented one: it is a letter in another encoding.
 # A sign at one end of a word is ordinary: m³, £m, a footnote, ¿qué?
 TORN_WORD = re.compile(r"[^\W\d_][£¥¦³¹¼¾][^\W\d_]|[£¥](?![a-zA-Z])[^\W\d_]")
+MAC = "mac_roman"
+# The letters beyond ASCII of languages, by the encoding of Windows that contains them.
+WESTERN = {
+    "cp1252": (
+        "äöüß", "àâæçéèêëîïôœùûüÿ", "áéíñóúü", "àáâãçéêíóôõúü", "àèéìíîòóùú", "åäöéà", "æøåéèêóòô",
+        "áðéíóúýþæö", "áäâéëèïíîöóüúûç", "àçéèíïóòúü", "áàâäéèêëíìîïóòôöúùûüŵŷ",
+    ),
+}  # fmt: skip
+OTHER_ALPHABETS: Mapping[str, tuple[str, ...]] = {
+    "cp1250": (
+        "áčďéěíňóřšťúůýž", "áäčďéíĺľňóôŕšťúýž", "ąćęłńóśźż", "áéíóöőúüű", "ăâîşţ", "čćđšž",
+    ),
+    "cp1254": ("çğıöşüâîûİ",),
+    "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äöüõšž"),
+    # Old programs of the Mac write it; other bytes are letters there.
+    MAC: WESTERN["cp1252"],
+    "iso8859_2": ("áčďéěíňóřšťúůýž", "ąćęłńóśźż", "áéíóöőúüű"),
+}  # fmt: skip
+# The minimum share of a text's letters beyond ASCII that its language has.
+LANGUAGE_SHARE = 0.99
+# Letters that cp1252 would read otherwise: the minimum number, and number of different ones.
+MIN_LETTERS, MIN_DIFFERENT = 5, 2
+# A character beyond ASCII that is a letter, or that stands between letters.
+BEYOND = re.compile(r"[^\W\d_]|(?<=[^\W\d_])[^\w\s](?=[^\W\d_])")
+# In text that is read as cp1252: signs inside of words, and letters that bytes of a Mac become.
+IMPLAUSIBLE = re.compile(r"\ufffd|(?<=[^\W\d_])[^\w\s\u2019'-](?=[^\W\d_])|(?<=[a-z])[ŠŽŸƒ]")
+MIN_IMPLAUSIBLE = 2
 
 
 def _open_zstd(path: Path) -> Any:
@@ -117,7 +143,7 @@ def guess_encoding(path: Path) -> str:
     found = from_bytes(text, cp_isolation=[*OTHER_ENCODINGS], enable_fallback=False).best()
     if found and found.encoding in OTHER_SCRIPTS and _is_other_script(str(found)):
         return "cp1255" if _is_hebrew(text) else found.encoding
-    if encoding := find_encoding(text):
+    if encoding := _find_latin_encoding(text):
         return encoding
     western, central = (text.decode(name, "replace") for name in ("cp1252", "cp1250"))
     torn = len(TORN_WORD.findall(western))
@@ -142,6 +168,52 @@ def _is_other_script(text: str) -> bool:
     letters = {letter for word in long for letter in HALF_WIDTH.sub("", word).casefold()}
     other = sum(not letter.isascii() for letter in letters)
     return other >= MIN_OTHER_LETTERS and mixed <= MAX_MIXED_SHARE * len(words)
+
+
+def _find_latin_encoding(text: bytes) -> str | None:
+    """Return the encoding, other than cp1252, in which a text is of one language; None in doubt.
+
+    A text that is of one language in cp1252 is in doubt.
+    """
+    western = _characters(text, "cp1252")
+    if any(_is_of(western, alphabet) for alphabet in WESTERN["cp1252"]):
+        return None
+    fitting = [
+        (sum(found.values()), encoding)
+        for encoding, alphabets in OTHER_ALPHABETS.items()
+        if (encoding != MAC or _is_implausible(text))
+        if _differs(text, encoding) and (found := _characters(text, encoding))
+        if any(_is_of(found, alphabet) for alphabet in alphabets)
+    ]
+    return max(fitting, key=lambda each: each[0])[1] if fitting else None
+
+
+def _is_implausible(text: bytes) -> bool:
+    return len(IMPLAUSIBLE.findall(text.decode("cp1252", "replace"))) >= MIN_IMPLAUSIBLE
+
+
+def _characters(text: bytes, encoding: str) -> Counter[str]:
+    """Count the characters beyond ASCII that are letters, or that stand between letters."""
+    found = BEYOND.findall(text.decode(encoding, "replace"))
+    return Counter(character for character in found if not character.isascii())
+
+
+def _is_of(characters: Counter[str], alphabet: str) -> bool:
+    known = {*alphabet, *alphabet.upper()}
+    good = sum(number for character, number in characters.items() if character in known)
+    return good > 0 and good >= LANGUAGE_SHARE * sum(characters.values())
+
+
+def _differs(text: bytes, encoding: str) -> bool:
+    """Return whether enough letters of a text are others in cp1252."""
+    different = Counter(_different(text, encoding))
+    return sum(different.values()) >= MIN_LETTERS and len(different) >= MIN_DIFFERENT
+
+
+def _different(text: bytes, encoding: str) -> Iterator[str]:
+    # One byte is one character in all of these encodings.
+    pairs = zip(text.decode(encoding, "replace"), text.decode("cp1252", "replace"), strict=True)
+    return (letter for letter, other in pairs if letter != other and letter.isalpha())
 
 
 def _read_beyond_ascii(path: Path) -> bytes:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_header import make_unique
 from svc_notebook.loading.sources.sheet_cells import (
     TEXT,
     Row,
@@ -18,6 +17,7 @@ from svc_notebook.loading.sources.sheet_cells import (
     show_row,
     texts_of,
 )
+from svc_notebook.loading.text_cells.header_names import make_unique
 from svc_notebook.loading.text_cells.header_score import is_header
 
 MAX_HEADER_ROWS = 3

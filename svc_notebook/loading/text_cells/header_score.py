@@ -40,22 +40,28 @@ Rows = Sequence[Sequence[str]]
 
 
 def is_header(rows: Rows) -> bool:
-    """Return whether the first row names the columns.
+    """Return whether the first row names the columns."""
+    return sum(signal.points for signal in rate_header(rows)) > 0
 
-    Without a signal for or against, it does, unless it contains a number or a date.
+
+def rate_header(rows: Rows) -> list[Signal]:
+    """Return the signals for and against the first row being a header, those of the rows included.
+
+    Without a signal for or against, it is one, unless it contains a number or a date.
     """
     first, *others = [[cell.strip() for cell in row] for row in rows] if rows else [[]]
     if sum(map(bool, first)) <= len(first) // 3:
-        return False
+        return [Signal("most columns have no name in it", -1)]
     kinds = [*map(cell_kind, first)]
     has_values = NUMBER in kinds or MOMENT in kinds
     if not others:
-        return not has_values and TEXT in kinds
-    if first in others and first != others[0]:  # files with the same header, one after the other
-        return True
-    repeated = first == others[0]  # a header that is repeated, or equal rows
-    score = sum(signal.points for signal in score_header([first, *others]))
-    return score > 0 if repeated or has_values else score >= 0
+        return [Signal("it is the only row", 1 if not has_values and TEXT in kinds else -1)]
+    if first in others and first != others[0]:
+        return [Signal("the row occurs again, as in files that were joined", 1)]
+    # A row that is repeated at once can be a header, or a row like the next.
+    undecided = has_values or first == others[0]
+    no_value = [] if undecided else [Signal("no cell of it is a number or a date", WEAK_POINTS / 2)]
+    return [*score_header([first, *others]), *no_value]
 
 
 def score_header(rows: Rows) -> list[Signal]:

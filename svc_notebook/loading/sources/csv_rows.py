@@ -1,29 +1,37 @@
-"""The shape of a delimited file's rows, from a scan of its lines; few rows are read here."""
+"""The rows of a delimited file: their shape by a scan of its lines, records, and few rows as cells.
+
+DuckDB loses cells and rows of some files without an error: the scan finds these files.
+"""
 
 from __future__ import annotations
 
 import csv
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 
-from svc_notebook.loading.sources.csv_cells import is_open, split_cells, split_records
-from svc_notebook.loading.sources.csv_dialect import Dialect
-from svc_notebook.loading.sources.csv_ragged_rows import (
-    is_empty_row,
-    read_cells,
-    repeats_header,
+from svc_notebook.errors import BadInput
+from svc_notebook.loading.sources.csv_cells import (
+    LINE_ENDS,
+    Dialect,
+    is_open,
+    is_well_quoted,
+    read_cell,
+    split_cells,
+    split_records,
 )
+from svc_notebook.loading.text_cells.header_names import MAX_HEADER_LINES
 
-# The size of a read.
+# The size of a read of a scan.
 BLOCK_BYTES = 1 << 18
 # The size of a file that is read in Python: starting a scan takes longer than reading a few rows.
-MAX_FILE_BYTES = 1_000_000
+MAX_FEW_ROWS_BYTES = 1_000_000
 # The cells of a column, None where a cell is empty.
 Texts = list[str | None]
 
@@ -173,6 +181,86 @@ def _is_wide(record: str, dialect: Dialect) -> bool:
     return len(split_cells(record, dialect)) > len(dialect.names)
 
 
+def is_plain_header(path: Path, dialect: Dialect) -> bool:
+    """Return whether a header has one line, with quotes only around whole names.
+
+    Raises `BadInput` for an unclosed quote in it.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        record = next(split_records(islice(file, MAX_HEADER_LINES + 2), dialect), "")
+    body = record.rstrip(LINE_ENDS)
+    cells = split_cells(body, dialect)
+    well_quoted = all(
+        is_well_quoted(cell, dialect)
+        if cell.startswith(dialect.quote)
+        else dialect.quote not in cell
+        for cell in cells
+    )
+    alone = "\n" not in body and "\r" not in body
+    if is_open(cells[-1], dialect) or not (alone or well_quoted):
+        raise BadInput(
+            f"the header has an unclosed quote before `{cells[-1].strip(dialect.quote)[:20]}`; "
+            "close it"
+        )
+    return alone and well_quoted
+
+
+def has_rows(path: Path, dialect: Dialect) -> bool:
+    """Return whether a file has a line after its header that is not blank."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        records = islice(split_records(file, dialect), int(dialect.header), None)
+        return any(not is_blank(record, dialect) for record in records)
+
+
+def count_empty_rows(path: Path, dialect: Dialect) -> int:
+    """Return the number of rows of a file of one column that are an empty value inside quotes."""
+    if len(dialect.names) != 1:
+        return 0
+    empty = dialect.quote * 2
+    return sum(record.rstrip(LINE_ENDS) == empty for record in open_records(path, dialect))
+
+
+def open_records(path: Path, dialect: Dialect) -> Iterator[str]:
+    """Yield the records of a file below its header."""
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as source:
+        yield from islice(split_records(source, dialect), int(dialect.header), None)
+
+
+def is_blank(record: str, dialect: Dialect) -> bool:
+    """Return whether a record is no row: an empty line, or blanks where cells are separated."""
+    body = record.rstrip(LINE_ENDS)
+    alone = len(dialect.names) == 1 or dialect.separator in body
+    return not body or (not alone and not body.strip())
+
+
+def is_empty_row(record: str, dialect: Dialect) -> bool:
+    """Return whether a record of a table of several columns has separators and no value."""
+    rest = record.rstrip(LINE_ENDS)
+    return (
+        len(dialect.names) > 1
+        and dialect.separator != " "
+        and dialect.separator in rest
+        and not rest.strip(f"{dialect.separator}{dialect.quote} ")
+        and not any((read_cell(cell, dialect) or "").strip() for cell in split_cells(rest, dialect))
+    )
+
+
+def read_cells(record: str, dialect: Dialect) -> list[str] | None:
+    """Return the cells of a record, with their quotes; None if the quotes are misplaced."""
+    cells = split_cells(record.rstrip(LINE_ENDS), dialect)
+    return cells if all(is_well_quoted(cell, dialect) for cell in cells) else None
+
+
+def repeats_header(cells: Sequence[str], dialect: Dialect) -> bool:
+    """Return whether a row repeats the names of the header, all or the first ones, or more."""
+    names = dialect.cells
+    shared = min(len(cells), len(names))
+    if not 1 < max(len(cells), len(names)) < 2 * shared:
+        return False
+    found = [(read_cell(cell, dialect) or "").strip() for cell in cells[:shared]]
+    return found == [*names[:shared]] and sum(map(bool, found)) > 1
+
+
 def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] | None:
     """Return the cells of each column, or None for a file that a scan must read.
 
@@ -182,7 +270,7 @@ def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] |
     width = len(dialect.names)
     if width < 2 or {len(dialect.separator), len(dialect.quote)} != {1}:
         return None
-    if path.stat().st_size > MAX_FILE_BYTES:
+    if path.stat().st_size > MAX_FEW_ROWS_BYTES:
         return None
     lines = _read_lines(path)
     if lines is None or (len(lines) - dialect.header) * width > max_cells:

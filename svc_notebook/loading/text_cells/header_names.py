@@ -1,32 +1,15 @@
-"""The header of a delimited file: whether it has one, of how many rows, and its names."""
+"""The names of columns: the rows of a header, their cells as names, and names that are unique."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise
-from typing import NamedTuple, Protocol
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import chain, count, pairwise
 
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_cells import (
-    is_well_quoted,
-    read_cell,
-    repair_cells,
-    split_cells,
-)
-from svc_notebook.loading.sources.csv_dialect import (
-    MAX_HEADER_LINES,
-    Dialect,
-    Row,
-    escape_of,
-    free_name,
-    parse_rows,
-)
 from svc_notebook.loading.text_cells.amounts import find_amount_forms
 from svc_notebook.loading.text_cells.cell_kinds import NO_NUMBER, VALUE, YEAR
-from svc_notebook.loading.text_cells.header_score import is_header
 
 MAX_HEADER_ROWS = 3
 # A second row without a number above numbers is a header if it has names in so many such columns.
@@ -35,6 +18,8 @@ MIN_NUMERIC_COLUMNS = 2
 MIN_ROWS_BELOW = 2
 # The beginning of the cells that describe the columns of a survey, in the last row of its header.
 IMPORT_ID = '{"ImportId"'
+# A quoted name in a header can extend over several lines.
+MAX_HEADER_LINES = 10
 
 
 @dataclass(frozen=True)
@@ -47,78 +32,7 @@ class Names:
     trailing: bool = False
 
 
-class KnownRows(NamedTuple):
-    """The first rows of a text, and the dialect that was found with them."""
-
-    rows: Sequence[list[str]]
-    dialect: Dialect
-    # Whether the first row is a header; None if an option says that.
-    header: bool | None
-
-
-class FoundLayout(Protocol):
-    """What the header needs to know of a layout."""
-
-    @property
-    def dialect(self) -> Dialect:
-        """The separator, the quote and the escape."""
-
-    @property
-    def separator(self) -> str:
-        """The character between cells."""
-
-    @property
-    def upper(self) -> Sequence[Sequence[str]]:
-        """The rows of the header above the last one."""
-
-    @property
-    def known(self) -> KnownRows | None:
-        """The rows that were found in the text."""
-
-
-def sniff_dialect(text: str, layout: FoundLayout, options: LoadSettings) -> Dialect:
-    """Infer the dialect from the beginning of a table with a layout; options take precedence."""
-    separator, quote = layout.separator, layout.dialect.quote
-    upper, known = layout.upper, layout.known
-    escape = known.dialect.escape if known else escape_of(text, quote)
-    parsed = known.rows if known else [row for _, row in parse_rows(text, separator, quote)]
-    first = (
-        _read_first(text, parsed[0], Dialect(separator, quote, escape, True, ())) if parsed else []
-    )
-    rows = [first, *parsed[1:]] if parsed else []
-    header = True if options.header_rows is not None or upper else options.header
-    if header is None and known and first == parsed[0]:
-        header = known.header
-    header = is_header(rows) if header is None else header
-    found = _name_columns(first, rows, upper) if header else _number_columns(first, options)
-    return Dialect(
-        separator, quote, escape, header, tuple(found.names), tuple(found.notes),
-        tuple(cell.strip() for cell in first) if header else (), found.trailing,
-        () if header or options.header is not None else tuple(cell.strip() for cell in first),
-    )  # fmt: skip
-
-
-def _read_first(text: str, row: list[str], dialect: Dialect) -> list[str]:
-    """Return the cells of the first row; those with misplaced quotes as they are in other rows."""
-    line = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
-    if all(is_well_quoted(cell, dialect) for cell in split_cells(line, dialect)):
-        return row
-    cells = repair_cells(line, len(row), dialect)
-    return row if cells is None else [read_cell(cell, _doubled(dialect)) or "" for cell in cells]
-
-
-def _doubled(dialect: Dialect) -> Dialect:
-    return replace(dialect, escape=dialect.quote)
-
-
-def _number_columns(first: Sequence[str], options: LoadSettings) -> Names:
-    notes = []
-    if options.header is None and first:
-        notes.append("no header was found: columns are named column0, column1, …")
-    return Names([f"column{number}" for number, _ in enumerate(first)], notes)
-
-
-def _name_columns(
+def name_columns(
     first: Sequence[str], rows: Sequence[Sequence[str]], upper: Sequence[Sequence[str]]
 ) -> Names:
     """Return the names of a header, which can have a cell less, or more, than the rows."""
@@ -156,6 +70,12 @@ def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[
     """Return the rows with one cell more than the header, if most rows have that."""
     wide = [row for row in others if len(row) == width + 1]
     return wide if len(wide) > len(others) / 2 else []
+
+
+def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:
+    """Return a name that is not taken: the wanted one, or with a number from `first` after it."""
+    numbered = (f"{wanted}_{number}" for number in count(first))
+    return next(name for name in chain([wanted], numbered) if name not in taken)
 
 
 def make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -197,19 +117,17 @@ def join_names(rows: Sequence[Sequence[str]]) -> list[str]:
     return [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
 
 
-def count_header_rows(rows: Sequence[Row], options: LoadSettings) -> int:
-    """Return the number of rows of the header, from 1 to 3; 0 if there is none.
+def count_tall_header(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows of a header of 2 or 3 rows; 0 for another one.
 
-    A header has more than one row only if all columns of
-    numbers have text in each of its rows, and a row above has gaps or the last is a full one.
+    A header has more than one row only if all columns of numbers have text in each of its rows, and
+    a row above has gaps or the last is a full one.
     """
-    if options.header_rows is not None or options.header is not None:
-        return options.header_rows or int(options.header or False)
-    cells = [[cell.strip() for cell in row] for _, row in rows]
+    cells = [[cell.strip() for cell in row] for row in rows]
     for number in range(MAX_HEADER_ROWS, 1, -1):
         if len(cells) > number + 1 and _is_tall_header(cells[:number], cells[number:]):
             return number
-    return int(is_header([row for _, row in rows]))
+    return 0
 
 
 def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:

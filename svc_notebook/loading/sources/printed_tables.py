@@ -9,20 +9,21 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
-from svc_notebook.display import shorten
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_dialect import USUAL_SEPARATORS
+from svc_notebook.loading.sources.csv_candidates import FULL_POINTS, USUAL_SEPARATORS
+from svc_notebook.loading.sources.csv_copies import MAX_SHOWN_LINES, PlainCopy, show_lines
 from svc_notebook.loading.sources.encoding import fresh
 from svc_notebook.loading.text_cells.cell_kinds import NUMBER, TEXT, VALUE, column_kind
+from svc_notebook.loading.text_cells.signals import Decision, state
 
 # The first lines among which a rule is looked for, the lines that are compared with it, and the
 # share of them that must agree.
 MAX_TITLE_LINES, MAX_CHECKED_LINES, MIN_AGREEING_SHARE = 40, 200, 0.9
-MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS = 3, 60
 RULE = re.compile(r"(?=.*(?:--|==|\u2500\u2500|\u2550\u2550|:-|-:))[-+=:|\u2500-\u257f\s]+")
 WIDTH_RULE = re.compile(r"\s*(?:-+(?: +-+)+|=+(?: +=+)+)\s*")
 PIPES = "|\u2502\u2551\u2506"
@@ -55,6 +56,7 @@ QUOTED = re.compile(r'(?:^|\t)"', re.M)
 
 # From the lines of a file to its rows; None for a line that is not one.
 ReadLine = Callable[[str], list[str] | None]
+Rows = Sequence[list[str]]
 
 
 @dataclass(frozen=True)
@@ -63,20 +65,15 @@ class PrintedTable:
 
     note: str
     read: ReadLine
-    width: int
     # The lines before the header.
     titles: int = 0
     # The names of the columns if no line has them.
     names: tuple[str, ...] = ()
 
-
-@dataclass
-class PrintedCopy:
-    """A copy as a delimited file, and the lines that are not rows."""
-
-    path: Path
-    notes: list[str] = field(default_factory=list)
-    skipped_lines: int = 0
+    @property
+    def decision(self) -> Decision:
+        """The decision to read the file so; all lines agree, so that nothing else is rated."""
+        return state("reading", "a printed table", self.note, FULL_POINTS + 1)
 
 
 def find_printed_table(text: str, options: LoadSettings) -> PrintedTable | None:
@@ -92,14 +89,14 @@ def find_printed_table(text: str, options: LoadSettings) -> PrintedTable | None:
     )  # fmt: skip
 
 
-def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> PrintedCopy:
+def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> PlainCopy:
     """Copy a printed table of UTF-8 as a comma-separated file."""
-    copy = PrintedCopy(fresh(folder, path.with_suffix(".csv").name))
+    target, skipped = fresh(folder, path.with_suffix(".csv").name), 0
     others: list[str] = []
     header: list[str] | None = None
     with (
         path.open(encoding="utf-8-sig", errors="surrogateescape", newline=None) as source,
-        copy.path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink,
+        target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink,
     ):
         writer = csv.writer(sink, lineterminator="\n")
         if table.names:
@@ -108,21 +105,26 @@ def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> Printed
             line = line.rstrip("\n")
             cells = table.read(line) if number >= table.titles else None
             if cells is None:
-                copy.skipped_lines += bool(line.strip())
-                if line.strip() and not RULE.fullmatch(line) and len(others) <= MAX_SHOWN_LINES:
-                    others.append(line.strip())
+                skipped += bool(line.strip())
+                if not RULE.fullmatch(line) and len(others) <= MAX_SHOWN_LINES:
+                    others += [line.strip()] if line.strip() else []
             elif cells == header:
-                copy.skipped_lines += 1
+                skipped += 1
             else:
                 header = header or cells
                 writer.writerow(cells)
-    copy.notes.append(table.note)
-    if others:
-        shown = ", ".join(f"`{shorten(line, MAX_SHOWN_CHARACTERS)}`"
-                          for line in others[:MAX_SHOWN_LINES])  # fmt: skip
-        more = ", \u2026" if len(others) > MAX_SHOWN_LINES else ""
-        copy.notes.append(f"lines that are not rows are left out: {shown}{more}")
-    return copy
+    left_out = f"lines that are not rows are left out: {show_lines(others)}"
+    return PlainCopy(target, skipped, (table.note, left_out) if others else (table.note,))
+
+
+def _split_all(note: str, split: Callable[[str], list[str]], width: int) -> PrintedTable:
+    """Return the table whose rows are the lines that a function splits into as many cells."""
+
+    def read(line: str) -> list[str] | None:
+        cells = split(line) if line.strip() else []
+        return cells if len(cells) == width else None
+
+    return PrintedTable(note, read)
 
 
 def _find_log(lines: Sequence[str]) -> PrintedTable | None:
@@ -130,16 +132,16 @@ def _find_log(lines: Sequence[str]) -> PrintedTable | None:
     named = [match[1].split() for line in lines if (match := FIELDS.fullmatch(line.rstrip()))]
     if not named or not lines[0].startswith("#"):
         return None
-    width = len(named[0])
 
-    def read(line: str) -> list[str] | None:
+    def split(line: str) -> list[str]:
         if match := FIELDS.fullmatch(line.rstrip()):
             return match[1].split()
-        tabbed = "\t" in line
-        cells = line.split("\t") if tabbed else next(csv.reader([line], delimiter=" "), [])
-        return cells if len(cells) == width and not line.startswith("#") else None
+        if line.startswith("#"):
+            return []
+        return line.split("\t") if "\t" in line else next(csv.reader([line], delimiter=" "), [])
 
-    return PrintedTable("the names of the columns are those of the line `#Fields:`", read, width)
+    note = "the names of the columns are those of the line `#Fields:`"
+    return _split_all(note, split, len(named[0]))
 
 
 def _find_pairs(lines: Sequence[str]) -> PrintedTable | None:
@@ -158,7 +160,7 @@ def _find_pairs(lines: Sequence[str]) -> PrintedTable | None:
         cells = (pairs.get(name, "") for name in names)
         return [cell[1:-1].replace('\\"', '"') if cell.startswith('"') else cell for cell in cells]
 
-    return PrintedTable("each line is a list of pairs `name=value`", read, len(names), names=names)
+    return PrintedTable("each line is a list of pairs `name=value`", read, names=names)
 
 
 def _find_box(lines: Sequence[str]) -> PrintedTable | None:
@@ -178,18 +180,13 @@ def _find_box(lines: Sequence[str]) -> PrintedTable | None:
             return None
         note = "the file is a printed table with rows between `|`"
         types = list(takewhile(lambda row: all(map(SQL_TYPE.fullmatch, row)), rows[:MAX_TYPE_ROWS]))
-        return PrintedTable(note, _box_reader(width, framed, types), width, start)
+
+        def split(line: str, framed: bool = framed, types: Rows = types) -> list[str]:
+            cells = _split_pipes(line, framed) if _is_box_row(line) else []
+            return [] if cells in types else cells
+
+        return replace(_split_all(note, split, width), titles=start)
     return None
-
-
-def _box_reader(width: int, framed: bool, types: Sequence[list[str]]) -> ReadLine:
-    """Return the reader of rows between pipes; one that repeats the `types` is not a row."""
-
-    def read(line: str) -> list[str] | None:
-        cells = _split_pipes(line, framed) if _is_box_row(line) else []
-        return cells if len(cells) == width and cells not in types else None
-
-    return read
 
 
 def _has_pipe(line: str) -> bool:
@@ -227,22 +224,18 @@ def _find_fixed_width(lines: Sequence[str]) -> PrintedTable | None:
         if not rows or not _has_gaps(lines[number - 1], gaps):
             continue
 
-        note = "columns are separated by their width"
-        return PrintedTable(note, _width_reader(spans, gaps), len(spans), number - 1)
+        return replace(_split_at_widths([start for start, _ in spans], gaps), titles=number - 1)
     return None
 
 
-def _width_reader(spans: Sequence[tuple[int, int]], gaps: Sequence[int]) -> ReadLine:
-    starts = [start for start, _ in spans]
+def _split_at_widths(starts: Sequence[int], gaps: Sequence[int]) -> PrintedTable:
+    """Return the table whose columns begin at places of a line, with blanks at the gaps."""
 
-    def read(line: str) -> list[str] | None:
+    def split(line: str) -> list[str]:
         is_row = len(line.rstrip()) > gaps[0] and _has_gaps(line, gaps)
-        if not is_row or WIDTH_RULE.fullmatch(line):
-            return None
-        ends = [*starts[1:], len(line)]
-        return [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+        return _split_at([line], starts)[0] if is_row and not WIDTH_RULE.fullmatch(line) else []
 
-    return read
+    return _split_all("columns are separated by their width", split, len(starts))
 
 
 def _has_gaps(line: str, gaps: Iterable[int]) -> bool:
@@ -269,14 +262,8 @@ def _find_long_separator(lines: Sequence[str]) -> PrintedTable | None:
             continue
         if sum(map(bool, cells)) < len(cells) / 2:
             continue
-        width = counts.pop() + 1
-
-        def read(line: str, separator: str = separator, width: int = width) -> list[str] | None:
-            cells = line.split(separator)
-            return cells if line.strip() and len(cells) == width else None
-
-        note = f"cells are separated by `{separator}`"
-        return PrintedTable(note, read, width)
+        split = partial(str.split, sep=separator)
+        return _split_all(f"cells are separated by `{separator}`", split, counts.pop() + 1)
     return None
 
 
@@ -293,11 +280,10 @@ def _find_mixed_blanks(text: str, lines: Sequence[str]) -> PrintedTable | None:
     if sum(column_kind(column) == TEXT for column in zip(*rows, strict=True)) > 1:
         return None
 
-    def read(line: str) -> list[str] | None:
-        cells = TOKEN.findall(line)
-        return [cell.strip('"') for cell in cells] if len(cells) == width else None
+    def split(line: str) -> list[str]:
+        return [cell.strip('"') for cell in TOKEN.findall(line)]
 
-    return PrintedTable("cells are separated by any number of blanks and tabs", read, width)
+    return _split_all("cells are separated by any number of blanks and tabs", split, width)
 
 
 def _find_aligned(lines: Sequence[str]) -> PrintedTable | None:
@@ -324,7 +310,7 @@ def _find_aligned(lines: Sequence[str]) -> PrintedTable | None:
         return _find_aligned_values(rows)
     if any(sum(map(bool, row)) < 2 for row in cells):
         return None
-    return _table_of_widths(rows, starts)
+    return _split_at_widths(starts, [start - 1 for start in starts[1:]])
 
 
 def _find_aligned_values(rows: Sequence[str]) -> PrintedTable | None:
@@ -347,21 +333,13 @@ def _find_aligned_values(rows: Sequence[str]) -> PrintedTable | None:
     complete = [column for column in columns if all(column) and column_kind(column) == NUMBER]
     if len(complete) < MIN_NUMERIC_COLUMNS or not all(columns[0]):
         return None
-    return _table_of_widths(rows, kept)
+    return _split_at_widths(kept, [start - 1 for start in kept[1:]])
 
 
 def _split_at(rows: Sequence[str], starts: Sequence[int]) -> list[list[str]]:
     ends = [*starts[1:], max(map(len, rows))]
     return [[row[start:end].strip() for start, end in zip(starts, ends, strict=True)]
             for row in rows]  # fmt: skip
-
-
-def _table_of_widths(rows: Sequence[str], starts: Sequence[int]) -> PrintedTable:
-    spans = list(zip(starts, [*starts[1:], max(map(len, rows))], strict=True))
-    gaps = [start - 1 for start in starts[1:]]
-    return PrintedTable(
-        "columns are separated by their width", _width_reader(spans, gaps), len(spans)
-    )
 
 
 def _find_blanks(rows: Sequence[str]) -> list[bool]:
@@ -402,12 +380,8 @@ def _find_escapes(text: str, lines: Sequence[str]) -> PrintedTable | None:
     if width < 2 or len({*widths}) > 1:
         return None
 
-    def read(line: str) -> list[str] | None:
-        return [*map(_unescape, line.split("\t"))] if line else None
-
-    return PrintedTable(
-        "tabs, line ends and backslashes inside of values are escaped as by MySQL", read, width
-    )
+    note = "tabs, line ends and backslashes inside of values are escaped as by MySQL"
+    return _split_all(note, lambda line: [*map(_unescape, line.split("\t"))], width)
 
 
 def _unescape(cell: str) -> str:

@@ -1,0 +1,485 @@
+"""The reading of a delimited file: decisions on a sample of it, of which the best are compared.
+
+The quote, the separator, the lines above and below the table, and the header are decided by the
+points of signals. Where separators are nearly as likely, the whole readings are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import dropwhile, groupby
+
+from svc_notebook.display import shorten
+from svc_notebook.loading.notes import Advice
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_candidates import (
+    SAMPLE_ROWS,
+    SHOWN,
+    UNUSUAL_SEPARATORS,
+    LineRow,
+    Row,
+    Sample,
+    escape_of,
+    find_quote,
+    find_separator,
+    is_padded,
+    parse_line,
+    read_rows,
+    usual_width,
+)
+from svc_notebook.loading.sources.csv_cells import (
+    NO_QUOTE,
+    Dialect,
+    is_well_quoted,
+    read_cell,
+    repair_cells,
+    split_cells,
+)
+from svc_notebook.loading.sources.csv_copies import (
+    Layout,
+    SkippedLines,
+    count_lines,
+    show_lines,
+    without_comments,
+)
+from svc_notebook.loading.text_cells.cell_kinds import NO_NUMBER, VALUE
+from svc_notebook.loading.text_cells.footers import count_footer_rows, may_be_footer
+from svc_notebook.loading.text_cells.header_names import Names, count_tall_header, name_columns
+from svc_notebook.loading.text_cells.header_score import is_header, rate_header, score_header
+from svc_notebook.loading.text_cells.signals import Decision, Hypothesis, Signal, decide, state
+
+MAX_PREAMBLE_LINES = 100
+# The last lines among which a footer is looked for.
+MAX_END_LINES, MIN_END_LINES = 30, 4
+DEFAULT_COMMENT = "#"
+# A cell of a row of metadata, such as `Version=2023`.
+METADATA = re.compile(r"[A-Za-z][\w.-]*=[^=\s]")
+# The share of the cells of a header that are filled.
+FULL_SHARE = 0.8
+SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[^"\r\n])"?\r?\n', re.IGNORECASE)
+# Whole readings are compared if their separators differ by less than these points, and a runner-up
+# that lacks no more than the second number is proposed.
+NEAR_POINTS, PROPOSED_POINTS = 1.5, 0.5
+# The maximum points of a header for each column, so that a wide table does not outweigh the rows,
+# and the points of decisions to leave out lines.
+MAX_HEADER_POINTS, LEFT_OUT_POINTS = 2, -1
+LINES_LEFT_OUT = ("titles", "table", "footer")
+MAX_SHOWN_NAMES, MAX_NAME_CHARACTERS = 3, 30
+GIVEN = Signal("an option or the file names it", 1)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What is decided before the separator."""
+
+    sample: Sample
+    options: LoadSettings
+    quote: Decision
+    skipped: int
+    comment: str
+    # Whether the sample is the whole file, and the last lines of a longer one.
+    whole: bool
+    end: Sequence[str]
+
+    @property
+    def likely(self) -> Sample:
+        """The lines that can be rows."""
+        lines = self.sample.lines[self.skipped :]
+        if self.comment:
+            mark = self.quote.hypotheses[0].value
+            lines = list(without_comments(lines, self.comment, mark)) or lines
+        return self.sample.with_lines(lines)
+
+
+def find_layout(
+    text: str, options: LoadSettings, *, whole: bool = True, end: Sequence[str] = ()
+) -> Layout:
+    """Read a file's beginning, or `whole` text, in the best way; options take precedence.
+
+    `end` are the last lines of a file that is longer.
+    """
+    sample, notes = Sample(text), []
+    quote = state("quote", options.quote, *GIVEN) if options.quote else find_quote(text)
+    mark = quote.hypotheses[0].value
+    if mark == NO_QUOTE:
+        notes.append(
+            "`\"` is a character of the values and encloses none; quote='\"' reads it as one"
+        )
+    elif mark != '"' and options.quote is None:
+        notes.append(f"values are inside the quotes `{mark}`")
+    skipped, separator = options.skip or 0, options.separator
+    named = SEPARATOR_LINE.match(text) if options.skip is None else None
+    if named:
+        skipped, separator = 1, separator or named["separator"]
+        notes.append(f"line 1 names the separator: {named[0].strip()}")
+    comment = options.comment or DEFAULT_COMMENT
+    if not any(line.startswith(comment) for line in sample.lines):
+        comment = ""
+    given = _Given(sample, options, quote, skipped, comment, whole, end)
+    likely = given.likely
+    separators = (
+        state("separator", separator, *GIVEN) if separator else find_separator(likely, mark)
+    )
+    near = [
+        separators.choosing(each)
+        for number, each in enumerate(separators.hypotheses)
+        if not number or each.points >= max(1, separators.points - NEAR_POINTS)
+    ]
+    layouts = [_lay_out(given, likely, each) for each in near]
+    rated = decide("reading", (_rate_layout(n, layout) for n, layout in enumerate(layouts)))
+    best = layouts[int(rated.hypotheses[0].value)]
+    advice = _advise_runner_up(best, rated)
+    return replace(best, notes=(*notes, *best.notes, *advice), decisions=(rated, *best.decisions))
+
+
+def _rate_layout(number: int, layout: Layout) -> Hypothesis:
+    """Rate a whole reading by the points of its decisions."""
+    signals = []
+    for name, hypotheses in layout.decisions:
+        best = hypotheses[0]
+        points = best.points
+        if name == "header":
+            points = (
+                min(points / max(layout.width, 1), MAX_HEADER_POINTS)
+                if layout.dialect.header
+                else 0
+            )
+        elif name in LINES_LEFT_OUT:
+            points = LEFT_OUT_POINTS
+        signals.append(Signal(f"{name}: {best.reading}", points))
+    return Hypothesis(
+        str(number), f"{layout.width:,} cells between {_show(layout)}", tuple(signals)
+    )
+
+
+def _show(layout: Layout) -> str:
+    return SHOWN.get(layout.separator, f"`{layout.separator}`")
+
+
+def _advise_runner_up(best: Layout, rated: Decision) -> list[str]:
+    """Return the advice to read the file otherwise, if that is nearly as likely."""
+    if rated.runner_up is None or rated.distance > PROPOSED_POINTS:
+        return []
+    read = f"rows are read as {best.width:,} cells between {_show(best)}"
+    other = rated.runner_up.reading
+    return [Advice(f"{read}; {other} are nearly as likely: separator= chooses")]
+
+
+def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
+    """Return the layout for one separator."""
+    options, lines = given.options, given.sample.lines
+    separator, quote = separators.hypotheses[0].value, given.quote.hypotheses[0].value
+    notes: list[str] = []
+    if separator in UNUSUAL_SEPARATORS and GIVEN not in separators.hypotheses[0].signals:
+        shown = "blanks" if separator == " " else f"`{separator}`"
+        notes.append(f"cells are separated by {shown}")
+    rows = likely.rows(separator, quote)
+    width = usual_width(rows)
+    escape = escape_of(given.sample.text, quote)
+    if escape != quote:
+        notes.append(f"`{escape}{quote}` inside of values is read as `{quote}`")
+    dialect = Dialect(separator, quote, escape, header=True, names=())
+    layout = Layout(
+        dialect, width, given.skipped, given.comment, options.comment is not None,
+        padded=separator == " " or (width > 1 and is_padded(likely.lines, rows, dialect)),
+        decisions=(given.quote, separators),
+    )  # fmt: skip
+    comments = SkippedLines()
+    table = given.sample.with_lines(list(layout.read_lines(lines, comments)))
+    has_tags = options.comment is None and (width < 2 or _has_tags(table.rows(separator, quote)))
+    if layout.comment and (not comments.comments or has_tags):
+        layout = replace(layout, comment="")
+        table = given.sample.with_lines(list(layout.read_lines(lines, SkippedLines())))
+    if layout.padded and separator != " ":
+        notes.append(f"blanks around `{separator}` are removed")
+    tables = _find_tables(table.lines, dialect, whole=given.whole) if width > 1 else []
+    layout, more = (
+        _choose_table(layout, lines, tables, options)
+        if tables
+        else _skip_titles(layout, table, options)
+    )
+    notes += more
+    end = None if layout.length is None else layout.preamble + layout.length
+    table = table.with_lines(table.lines[layout.preamble : end])
+    if footer := _count_footer_lines(layout, table, given):
+        last = (table.lines if layout.length is not None or given.whole else given.end)[-footer:]
+        lines_left_out = count_lines(sum(bool(line.strip()) for line in last))
+        notes.append(f"{lines_left_out} after the last row left out: {show_lines(last)}; "
+                     "strict=True loads such lines")  # fmt: skip
+        if layout.length is None:
+            layout = replace(layout, footer=footer)
+        else:
+            layout = replace(layout, length=layout.length - footer)
+        if layout.length is not None or given.whole:
+            table = table.with_lines(table.lines[:-footer])
+        layout = layout.with_decision(
+            state("footer", str(footer), f"{lines_left_out} below are totals or remarks")
+        )
+    layout = _find_header(layout, table, options)
+    notes += _advise_blanks(layout, table.rows(separator, quote), options)
+    return replace(layout, notes=tuple(notes))
+
+
+def _has_tags(rows: Sequence[Row]) -> bool:
+    """Return whether rows below the first begin with `#` and a character, as `#red,1` does."""
+    return any(row[0].startswith(DEFAULT_COMMENT) and row[0][1:2].strip() for _, row in rows[1:])
+
+
+def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[Layout, list[str]]:
+    """Skip the lines before a table, with a note."""
+    if (options.skip, options.header, options.header_rows) != (None, None, None):
+        return layout, []
+    rows = table.rows(layout.separator, layout.dialect.quote)
+    first, signals = _find_titles(rows, layout.width)
+    chosen = Hypothesis(str(first), str(first), tuple(signals))
+    if not first or chosen.points <= 0:
+        return layout, []
+    titles = table.lines[:first]
+    layout = replace(layout, preamble=first).with_decision(Decision("titles", (chosen,)))
+    return layout, _describe_titles(titles)
+
+
+def _find_titles(rows: Sequence[Row], width: int) -> tuple[int, list[Signal]]:
+    """Return the line of a table's header or first row, and what speaks for titles above it.
+
+    Lines above are titles if they have a single cell, or are padded with separators. A line of one
+    cell above rows of two can be a header without a name for the first column, and a padded one a
+    row with gaps: they are titles only above a header. So are rows of another form.
+    """
+    texts = [row for _, row in rows]
+    full = next((n for n, row in enumerate(texts[:MAX_PREAMBLE_LINES]) if _is_full(row, width)), 0)
+    above_header = full > 0 and _is_certain_header(texts[full:], width)
+    certain = True
+    for number, row in enumerate(texts[:MAX_PREAMBLE_LINES] if width > 1 else ()):
+        if len(row) in (1, width) and _is_title(row) and number < len(rows) - 1:
+            certain = certain and len(row) == 1 and width > 2
+        elif above_header and number < full and (len(row) != width or _has_metadata(row)):
+            certain = False
+        else:
+            line, below = rows[number][0], texts[number:]
+            short_header = len(row) == width - 1 and len(below) == 2
+            long_header = len(row) == width + 1 and not row[-1].strip()
+            signals = [Signal("the lines above have one cell", 1)] if certain else []
+            if line and len(row) != width and not short_header and not long_header:
+                signals.append(Signal("the line below them has another number of cells", -9))
+            elif line and not certain and is_header(below):
+                signals.append(Signal("a header is below lines of another form", 1))
+            return line, signals
+    return 0, []
+
+
+def _is_full(row: Sequence[str], width: int) -> bool:
+    filled = sum(map(bool, map(str.strip, row)))
+    return len(row) == width and filled >= FULL_SHARE * width and not _has_metadata(row)
+
+
+def _has_metadata(row: Sequence[str]) -> bool:
+    return any(map(METADATA.match, row))
+
+
+def _is_certain_header(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Return whether signals say that the first of regular rows is a header."""
+    regular = sum(len(row) == width for row in rows) >= FULL_SHARE * len(rows)
+    if not regular or len(rows) < 2 or not is_header(rows):
+        return False
+    return sum(signal.points for signal in score_header(rows)) > 0
+
+
+def _is_title(row: Sequence[str]) -> bool:
+    return sum(bool(cell.strip()) for cell in row) <= 1
+
+
+def _describe_titles(titles: Sequence[str]) -> list[str]:
+    if not any(line.strip() for line in titles):
+        return []
+    return [f"{count_lines(len(titles))} before the table skipped: {show_lines(titles)}"]
+
+
+def _count_footer_lines(layout: Layout, table: Sample, given: _Given) -> int:
+    """Return the number of lines after the last row of a table."""
+    rows = table.rows(layout.separator, layout.dialect.quote)
+    last = [*(table.lines if given.whole or layout.length is not None else given.end)]
+    last = last[-MAX_END_LINES:]
+    body = [row for _, row in rows[1:]]
+    if given.options.strict or layout.width < 2 or len(last) < MIN_END_LINES:
+        return 0
+    final = next((line for line in reversed(last) if line.strip()), "")
+    if not may_be_footer(parse_line(final, layout.dialect), max(map(len, body), default=0)):
+        return 0
+    tail = [parse_line(line, layout.dialect) for line in last]
+    complete = given.whole and len(rows) <= SAMPLE_ROWS
+    count = count_footer_rows(body, tail, whole=complete)
+    # With an odd number of quotes, these lines begin inside of a value of the last row.
+    return 0 if count and "".join(last[-count:]).count(layout.dialect.quote) % 2 else count
+
+
+def _find_header(layout: Layout, table: Sample, options: LoadSettings) -> Layout:
+    """Find the rows of the header and the names of the columns."""
+    dialect, rows = layout.dialect, table.rows(layout.separator, layout.dialect.quote)
+    texts = [row for _, row in rows]
+    depth = options.header_rows or 0
+    is_given = (options.header, options.header_rows) != (None, None)
+    depth = depth if is_given else count_tall_header(texts)
+    depth = depth if 1 < depth <= len(rows) else 1
+    upper = tuple(map(tuple, texts[: depth - 1]))
+    if depth > 1:
+        line = rows[depth - 1][0]
+        length = None if layout.length is None else layout.length - line
+        layout = replace(layout, preamble=layout.preamble + line, upper=upper, length=length)
+        table, texts = table.with_lines(table.lines[line:]), texts[depth - 1 :]
+    first = _read_first(table.lines, texts[0], dialect) if texts else []
+    texts = [first, *texts[1:]] if texts else []
+    if is_given or upper:
+        header = options.header_rows is not None or bool(upper) or bool(options.header)
+        decision = state("header", f"{depth} rows" if header else "none", *GIVEN)
+    else:
+        signals = rate_header(texts)
+        points = sum(signal.points for signal in signals)
+        header = points > 0
+        reading = "first row" if header else "none"
+        signals = signals if header else [Signal(what, -points) for what, points in signals]
+        decision = Decision("header", (Hypothesis(reading, reading, tuple(signals)),))
+    numbered = Names([f"column{number}" for number, _ in enumerate(first)], [])
+    if options.header is None and first:
+        numbered.notes.append("no header was found: columns are named column0, column1, …")
+    names = name_columns(first, texts, upper) if header else numbered
+    cells = tuple(cell.strip() for cell in first)
+    dialect = replace(
+        dialect, header=header, names=tuple(names.names), notes=tuple(names.notes),
+        cells=cells if header else (), trailing=names.trailing,
+        first_row=() if header or options.header is not None else cells,
+    )  # fmt: skip
+    return replace(layout, dialect=dialect).with_decision(decision)
+
+
+def _read_first(lines: Sequence[str], row: list[str], dialect: Dialect) -> list[str]:
+    """Return the cells of the first row; those with misplaced quotes as they are in other rows."""
+    line = next((line.rstrip("\r\n") for line in lines if line.strip("\r\n")), "")
+    if all(is_well_quoted(cell, dialect) for cell in split_cells(line, dialect)):
+        return row
+    cells = repair_cells(line, len(row), dialect)
+    doubled = replace(dialect, escape=dialect.quote)
+    return row if cells is None else [read_cell(cell, doubled) or "" for cell in cells]
+
+
+def _advise_blanks(layout: Layout, rows: Sequence[Row], options: LoadSettings) -> list[str]:
+    """Return the advice to separate a single column at blanks, if all rows have as many."""
+    texts = [row[0].strip() for _, row in rows if len(row) == 1]
+    counts = {text.count(" ") for text in texts}
+    if options.separator is not None or layout.width != 1 or len(texts) != len(rows):
+        return []
+    if len(texts) < MIN_END_LINES or len(counts) != 1 or counts == {0}:
+        return []
+    cells = counts.pop() + 1
+    return [Advice(f"each line is one value; separator=' ' reads {cells:,} values between blanks")]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A table among others: its rows, of which the first is its header."""
+
+    rows: Sequence[LineRow]
+    # Whether the file continues after these rows.
+    goes_on: bool = False
+
+    @property
+    def first(self) -> int:
+        """The line of the header, from 0."""
+        return self.rows[0].first
+
+    @property
+    def end(self) -> int:
+        """The line after the last row."""
+        return self.rows[-1].end
+
+    def describe(self, numbers: Sequence[int]) -> str:
+        """Return the note of a table that is not loaded, given the file's number of each line."""
+        names = [f"`{shorten(name, MAX_NAME_CHARACTERS)}`" for name in self.rows[0].cells if name]
+        more = ", …" if len(names) > MAX_SHOWN_NAMES else ""
+        first, last = numbers[self.first], numbers[self.end - 1]
+        to = "the last" if self.goes_on else f"{last + 1:,}"
+        rows = f"{len(self.rows) - 1:,}{' or more' if self.goes_on else ''} rows"
+        return (
+            f"lines {first + 1:,} to {to} are another table and are not loaded "
+            f"({', '.join(names[:MAX_SHOWN_NAMES])}{more}; {rows}): skip={first} loads it"
+        )
+
+
+def _find_tables(lines: Sequence[str], dialect: Dialect, *, whole: bool) -> list[_Table]:
+    """Return the tables of a file; none if it has one, or if it is in doubt.
+
+    Tables have blank lines between them, different names, and values below their names. If the
+    lines are not the `whole` file, the last row can be incomplete, and is left out.
+    """
+    blank = re.compile(rf"[\s{re.escape(dialect.separator + dialect.quote)}]*")
+    if not any(map(blank.fullmatch, lines)):
+        return []
+    rows = [
+        row._replace(cells=[cell.strip() for cell in row.cells])
+        for row in read_rows(lines, dialect.separator, dialect.quote, dialect.escape)
+    ]
+    tables: list[_Table] = []
+    for filled, group in groupby(rows if whole else rows[:-1], lambda row: any(row.cells)):
+        # The first lines of one cell are titles.
+        block = [*dropwhile(lambda row: sum(map(bool, row.cells)) < 2, group)]
+        if not filled or not block:
+            continue
+        if _has_header(block) and not (tables and block[0].cells == tables[-1].rows[0].cells):
+            tables.append(_Table(block))
+        elif tables and len(block[0].cells) == len(tables[-1].rows[0].cells):
+            tables[-1] = _Table([*tables[-1].rows, *block])
+        else:
+            return []
+    return [*tables[:-1], replace(tables[-1], goes_on=not whole)] if len(tables) > 1 else []
+
+
+def _has_header(block: Sequence[LineRow]) -> bool:
+    """Return whether the first row of a block has names, some of them above values only."""
+    first, *others = block
+    if not others or any(len(row.cells) != len(first.cells) for row in block):
+        return False
+    names = [cell for cell in first.cells if cell]
+    if len(names) < 2 or any(map(VALUE.fullmatch, names)) or len(set(names)) < len(names):
+        return False
+    columns = zip(*(row.cells for row in others), strict=True)
+    return any(
+        name and not NO_NUMBER.fullmatch(name) and any(column)
+        and all(map(VALUE.fullmatch, filter(None, column)))
+        for name, column in zip(first.cells, columns, strict=True)
+    )  # fmt: skip
+
+
+def _choose_table(
+    layout: Layout, lines: Sequence[str], tables: Sequence[_Table], options: LoadSettings
+) -> tuple[Layout, list[str]]:
+    """Choose the largest of several tables, or the first after the option `skip`.
+
+    A table that goes on after the lines that are known is assumed to be the largest.
+    """
+    explicit = options.skip is not None
+    chosen = tables[0] if explicit else max(tables, key=lambda each: (each.goes_on, len(each.rows)))
+    numbered = list(_number_lines(layout, lines))
+    before = max((table.end for table in tables if table.end <= chosen.first), default=0)
+    titles = [line for _, line in numbered[before : chosen.first]]
+    numbers = [number for number, _ in numbered]
+    notes = [table.describe(numbers) for table in tables if table is not chosen]
+    length = chosen.end - chosen.first if chosen is not tables[-1] else None
+    layout = replace(layout, preamble=chosen.first, length=length)
+    what = f"{len(chosen.rows) - 1:,} rows, of {len(tables):,} tables the most"
+    decision = state("table", f"line {numbers[chosen.first] + 1:,}", what)
+    return layout.with_decision(decision), [*_describe_titles(titles), *notes]
+
+
+def _number_lines(layout: Layout, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a table with their numbers in the file, from 0."""
+    last = -1
+
+    def read() -> Iterator[str]:
+        nonlocal last
+        for last, line in enumerate(lines):  # noqa: B007
+            yield line
+
+    for line in layout.read_lines(read(), SkippedLines()):
+        yield last, line
