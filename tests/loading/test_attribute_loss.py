@@ -364,3 +364,13 @@ def test_a_later_partition_of_a_dask_frame_is_refused(index: str) -> None:
         parts.svc.push(index)
 
     assert len(svc.read_browse(index).dropna(subset=["name"])) == len(WHOLE)
+
+
+def test_a_new_index_is_looked_up_once() -> None:
+    name = f"new-{uuid4().hex[:8]}"
+
+    svc.push(PARTS, name)
+
+    logs = svc.read_logs(limit=200)
+    missing = logs[(logs["answer_code"] == 404) & logs["query_body"].str.contains(name)]
+    assert missing["url"].tolist() == ["/1/indexes/*/objects"]

@@ -165,3 +165,17 @@ def test_a_member_that_no_document_has_is_refused_as_id_and_column(
 
     with pytest.raises(BadInput, match="has no column `prices`; did you mean `price`"):
         pack(path, dtype={"prices": "number"}, **option)
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.ndjson"])
+def test_records_that_repeat_a_member_are_noted(tmp_path: Path, name: str) -> None:
+    documents = ['{"id":1,"a":1,"a":2}', '{"id":2,"a":3}']
+    path = tmp_path / name
+    path.write_text(f"[{','.join(documents)}]" if name == "t.json" else "\n".join(documents))
+
+    packed = pack(path)
+
+    assert [record["a"] for record in packed.records] == [1, 3]
+    assert packed.plan.notes == (
+        "1 record has a member with the name of another one; the first of each name is sent",
+    )

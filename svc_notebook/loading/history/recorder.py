@@ -41,7 +41,9 @@ class LoadRecorder:
     A load never fails because of its record: then it cannot be undone, and the entry says why.
     """
 
-    def __init__(self, client: AsyncClient, entry: LoadEntry, undo_rows: int) -> None:
+    def __init__(
+        self, client: AsyncClient, entry: LoadEntry, undo_rows: int, *, is_new: bool = False
+    ) -> None:
         self.entry = entry
         self._client = client
         self._undo_rows = undo_rows
@@ -51,7 +53,7 @@ class LoadRecorder:
         self._rows = 0
         self._digest = hashlib.blake2b(digest_size=16)
         # Whether the index can have records of the rows, and whether these can be read whole.
-        self._may_be_stored = True
+        self._may_be_stored = not is_new
         self._sees_all = False
         # Ids of records that the operations of partial updates changed.
         self._computed_ids: list[str] = []
@@ -123,7 +125,8 @@ class LoadRecorder:
         """Find out whether there are previous versions; keep all of them for a replacement."""
         index, replaces = self.entry.index, self.entry.if_exists == "replace"
         self._check_rows(self.entry.rows)
-        if not self.keeps_versions or (self.entry.rows <= MAX_IDS_PER_REQUEST and not replaces):
+        few = self.entry.rows <= MAX_IDS_PER_REQUEST and not replaces
+        if few or not (self.keeps_versions and self._may_be_stored):
             return
         stored = await count_records(self._client, index)
         self._may_be_stored = bool(stored) and not replaces

@@ -103,6 +103,8 @@ class AttributeLoss:
     losing: int = 0
     # Why the stored records could not be read; empty if they were.
     unread: str = ""
+    # Whether there is no index yet.
+    is_new: bool = False
 
     def describe(self, index: str) -> str:
         """Describe the attributes, and which records have them."""
@@ -167,7 +169,7 @@ async def find_attribute_loss(
         try:
             stored = await _read(client, index, [record["objectID"] for record in records])
         except NotFound:
-            return AttributeLoss()
+            return AttributeLoss(is_new=True)
         except (KeyRefused, UnexpectedAnswer) as error:
             lost = read.lost(prepared)
             reason = NOT_READABLE if isinstance(error, KeyRefused) else NOT_RETURNED

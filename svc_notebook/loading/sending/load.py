@@ -223,6 +223,7 @@ class _LoadRun:
         # The record of the load, the maximum number of records that it keeps for an undo, and the
         # source in words.
         self._recorder: LoadRecorder | None = None
+        self._is_new = False
         self.undo_rows = DEFAULT_UNDO_ROWS
         self.shown_source = prepared.plan.source
         self.source_digest = ""
@@ -283,6 +284,7 @@ class _LoadRun:
         )
         if loss.attributes:
             raise loss.refusal(self.counts.index)
+        self._is_new = loss.is_new
         self.counts.plan = loss.note_in(self.counts.plan)
 
     async def note_attribute_loss(self, if_exists: IfExists) -> None:
@@ -379,7 +381,7 @@ class _LoadRun:
                 checkpoint=name, cursor=self._prepared.table.cursor,
                 cursor_source=self.source_digest,
             )  # fmt: skip
-        return LoadRecorder(self._client, entry, self.undo_rows)
+        return LoadRecorder(self._client, entry, self.undo_rows, is_new=self._is_new)
 
     def _outcome(self) -> tuple[LoadResult, int]:
         """Return the result so far, and the number of rows that were dropped on request."""

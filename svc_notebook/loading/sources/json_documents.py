@@ -29,7 +29,7 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
     db.grant(SCAN_MEGABYTES, threads=SCAN_THREADS)
     read = f"read_json_objects({files}, format='{layout}'{lenient})"
     document = "CASE WHEN json_type(json) = 'OBJECT' THEN json END"
-    keys = _keys(f"(SELECT {document} AS d FROM {read})", db)
+    keys, repeating = _keys(f"(SELECT {document} AS d FROM {read})", db)
     if not keys and layout == "newline_delimited":
         # No line is a document: a document may extend over several lines.
         return open_documents(paths, name, "unstructured", db)
@@ -38,6 +38,8 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
     fields = tuple(TableColumn(key, f"c{i}", "JSON") for i, key in enumerate(keys))
     pointers = sql.listing(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
     rows, numbered = _rows(read, pointers, len(keys), db)
+    what = "1 record has a member" if repeating == 1 else f"{repeating:,} records have members"
+    note = f"{what} with the name of another one; the first of each name is sent"
     return SourceTable(
         db=db,
         sql=rows,
@@ -45,6 +47,7 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
         name=name,
         ragged=True,
         numbered_sql=numbered,
+        notes=(note,) if repeating else (),
         skipped=lambda: [
             error
             for path in paths
@@ -94,12 +97,16 @@ def _store(query: str, columns: int, db: Database) -> Path:
     return path
 
 
-def _keys(documents: str, db: Database) -> list[str]:
+def _keys(documents: str, db: Database) -> tuple[list[str], int]:
+    """Return the names of all members, and the number of documents that repeat one."""
+    keys = f"(SELECT json_keys(d) AS keys FROM {documents})"
+    keys = f"(SELECT keys, len(list_distinct(keys)) < len(keys) AS repeats FROM {keys})"
     found = db.rows(
-        "SELECT k FROM (SELECT unnest(json_keys(d)) AS k, unnest(range(len(json_keys(d)))) AS i "
-        f"FROM {documents}) GROUP BY k ORDER BY min(i), count(*) DESC, k"
+        "SELECT k, count(*) FILTER (repeats AND i = 0) FROM (SELECT unnest(keys) AS k, "
+        f"unnest(range(len(keys))) AS i, repeats FROM {keys}) "
+        "GROUP BY k ORDER BY min(i), count(*) DESC, k"
     )
-    return [row[0] for row in found]
+    return [key for key, _ in found], sum(repeating for _, repeating in found)
 
 
 def _skipped(read: str, db: Database, file: Path | None) -> list[RowError]:

@@ -61,14 +61,21 @@ from svc_notebook.loading.sources.workbook import open_workbook
 from svc_notebook.loading.sources.xml_records import open_xml
 from svc_notebook.loading.sources.yaml_documents import write_as_json
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn, TableOrigin
+from svc_notebook.loading.text_cells.header_names import free_name
 from svc_notebook.redaction import describe_failure, show_address
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
+# A delimited file as a table of a query; addresses are left to DuckDB.
+QUERIED_FILE = re.compile(
+    r"\b(from|join)(\s+)'((?:(?!://)[^']|'')+\.(?:csv|tsv|txt)(?:\.(?:gz|bz2|xz|zst))?)'", re.I
+)
 QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
 JSON_FORMATS, FORMATS_WITH_PATHS = ("lines", "array"), ("lines", "xml", "html")
 # A file that is compressed several times, such as a .gz in a .zip, is extracted this often.
 MAX_COMPRESSIONS = 3
+# The rows of a queried file that a note names because they are left out.
+MAX_SHOWN_ERRORS = 5
 # The pieces of a file that its digest covers.
 DIGEST_PIECES, DIGEST_PIECE_BYTES = 8, 65536
 DOWNLOAD_TIMEOUT_SECONDS = 30
@@ -140,7 +147,23 @@ def _is_path(source: object) -> bool:
 
 
 def open_query(query: str, options: LoadSettings, db: Database) -> SourceTable:
-    """Make a table of a query over any data that DuckDB can read."""
+    """Make a table of a query over any data that DuckDB can read.
+
+    Delimited files that it names are read as by a load of them, and their types are DuckDB's.
+    """
+    notes: list[str] = []
+    kept_files: dict[str, str] = {}
+
+    def read(match: re.Match[str]) -> str:
+        pattern = match[3].replace("''", "'")
+        if pattern not in kept_files:
+            # A query names the columns of a file by the file's name without its ending.
+            name = free_name(Path(pattern).name.partition(".")[0], kept_files.values())
+            kept_files[pattern] = name
+            notes.extend(_keep_file(pattern, name, options, db))
+        return f"{match[1]}{match[2]}kept.{sql.name(kept_files[pattern])}"
+
+    query = QUERIED_FILE.sub(read, query)
     db.about = "the SQL query"
     # The query may end in a comment.
     inner = f"({query.strip().rstrip(';')}\n)"
@@ -154,7 +177,34 @@ def open_query(query: str, options: LoadSettings, db: Database) -> SourceTable:
     types = db.types(f"SELECT * FROM {kept}")
     fields = tuple(TableColumn(n, c, types[c]) for n, c in zip(names, columns, strict=True))
     numbered = f"(SELECT *, rowid AS pos FROM {kept})"
-    return SourceTable(db=db, sql=kept, fields=fields, name="the SQL query", numbered_sql=numbered)
+    return SourceTable(db=db, sql=kept, fields=fields, name="the SQL query",
+                       numbered_sql=numbered, notes=tuple(notes))  # fmt: skip
+
+
+def _keep_file(pattern: str, name: str, options: LoadSettings, db: Database) -> list[str]:
+    """Store the rows of delimited files in a table of a name; return notes."""
+    file = Path(pattern).name
+    table = open_files(find_files(pattern), file, replace(options, limit=None), db)
+    while True:
+        try:
+            rows = db.keep(f"SELECT * FROM {table.scan}", "read_rows")
+            skipped = table.skipped()
+            other = table.alternative(skipped) if skipped else None
+        except BadInput:
+            if (other := table.alternative(None)) is None:
+                raise
+        if other is None:
+            break
+        table = other
+    columns = ", ".join(f"{f.column} AS {sql.name(f.name)}" for f in table.fields)
+    copy = sql.text(str(fresh(db.folder, "queried.csv")))
+    db.rows(f"COPY (SELECT {columns} FROM {rows}) TO {copy} (FORMAT csv, HEADER, DELIMITER ',')")
+    typed = f"read_csv({copy}, header=true, delim=',', quote='\"', escape='\"', sample_size=-1)"
+    db.keep(f"SELECT * FROM {typed}", sql.name(name))
+    left_out = [f"row {error.row:,} is left out: it {error.reason}" for error in skipped]
+    if len(left_out) > MAX_SHOWN_ERRORS:
+        left_out[MAX_SHOWN_ERRORS:] = [f"{len(left_out) - MAX_SHOWN_ERRORS:,} more rows are, too"]
+    return [f"{file}: {note}" for note in (*table.notes, *left_out)]
 
 
 def _typed(inner: str, types: dict[str, str], name: str, db: Database) -> SourceTable:
