@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_reading import find_layout
+from svc_notebook.loading.sources.csv_layout import find_layout
 from svc_notebook.loading.text_cells.cell_kinds import value_form, value_forms
 from tests.conftest import examples
 from tests.loading.encoded_records import pack, values

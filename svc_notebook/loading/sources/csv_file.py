@@ -30,7 +30,7 @@ from svc_notebook.loading.sources.csv_copies import (
     write_plain,
     write_regular,
 )
-from svc_notebook.loading.sources.csv_reading import find_layout
+from svc_notebook.loading.sources.csv_layout import find_layout
 from svc_notebook.loading.sources.csv_rows import (
     Texts,
     count_empty_rows,

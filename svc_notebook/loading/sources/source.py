@@ -196,6 +196,8 @@ def _keep_file(pattern: str, name: str, options: LoadSettings, db: Database) -> 
         if other is None:
             break
         table = other
+    ((read,),) = db.rows(f"SELECT count(*) FROM {rows}")
+    table.check_lost_rows(0, read, skipped)
     columns = ", ".join(f"{f.column} AS {sql.name(f.name)}" for f in table.fields)
     copy = sql.text(str(fresh(db.folder, "queried.csv")))
     db.rows(f"COPY (SELECT {columns} FROM {rows}) TO {copy} (FORMAT csv, HEADER, DELIMITER ',')")

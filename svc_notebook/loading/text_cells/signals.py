@@ -82,7 +82,7 @@ class Decision(NamedTuple):
 
 def decide(name: str, hypotheses: Iterable[Hypothesis]) -> Decision:
     """Return the decision for the hypothesis with the most points, of equal ones the first."""
-    return Decision(name, tuple(sorted(hypotheses, key=lambda each: -each.points)))
+    return Decision(name, tuple(sorted(hypotheses, key=lambda hypothesis: -hypothesis.points)))
 
 
 def state(name: str, reading: str, what: str, points: float = 1.0) -> Decision:

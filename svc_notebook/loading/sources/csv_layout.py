@@ -1,4 +1,4 @@
-"""The reading of a delimited file: decisions on a sample of it, of which the best are compared.
+"""The layout of a delimited file: decisions on a sample of it, of which the best are compared.
 
 The quote, the separator, the lines above and below the table, and the header are decided by the
 points of signals. Where separators are nearly as likely, the whole readings are compared.
@@ -123,11 +123,11 @@ def find_layout(
         state("separator", separator, *GIVEN) if separator else find_separator(likely, mark)
     )
     near = [
-        separators.choosing(each)
-        for number, each in enumerate(separators.hypotheses)
-        if not number or each.points >= max(1, separators.points - NEAR_POINTS)
+        separators.choosing(hypothesis)
+        for number, hypothesis in enumerate(separators.hypotheses)
+        if not number or hypothesis.points >= max(1, separators.points - NEAR_POINTS)
     ]
-    layouts = [_lay_out(given, likely, each) for each in near]
+    layouts = [_lay_out(given, likely, decision) for decision in near]
     rated = decide("reading", (_rate_layout(n, layout) for n, layout in enumerate(layouts)))
     best = layouts[int(rated.hypotheses[0].value)]
     advice = _advise_runner_up(best, rated)
@@ -203,20 +203,8 @@ def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
     notes += more
     end = None if layout.length is None else layout.preamble + layout.length
     table = table.with_lines(table.lines[layout.preamble : end])
-    if footer := _count_footer_lines(layout, table, given):
-        last = (table.lines if layout.length is not None or given.whole else given.end)[-footer:]
-        lines_left_out = count_lines(sum(bool(line.strip()) for line in last))
-        notes.append(f"{lines_left_out} after the last row left out: {show_lines(last)}; "
-                     "strict=True loads such lines")  # fmt: skip
-        if layout.length is None:
-            layout = replace(layout, footer=footer)
-        else:
-            layout = replace(layout, length=layout.length - footer)
-        if layout.length is not None or given.whole:
-            table = table.with_lines(table.lines[:-footer])
-        layout = layout.with_decision(
-            state("footer", str(footer), f"{lines_left_out} below are totals or remarks")
-        )
+    layout, table, more = _leave_out_footer(layout, table, given)
+    notes += more
     layout = _find_header(layout, table, options)
     notes += _advise_blanks(layout, table.rows(separator, quote), options)
     return replace(layout, notes=tuple(notes))
@@ -295,6 +283,26 @@ def _describe_titles(titles: Sequence[str]) -> list[str]:
     if not any(line.strip() for line in titles):
         return []
     return [f"{count_lines(len(titles))} before the table skipped: {show_lines(titles)}"]
+
+
+def _leave_out_footer(
+    layout: Layout, table: Sample, given: _Given
+) -> tuple[Layout, Sample, list[str]]:
+    """Leave out the lines after the last row of a table, with a note that holds them."""
+    footer = _count_footer_lines(layout, table, given)
+    if not footer:
+        return layout, table, []
+    has_end = layout.length is not None or given.whole
+    last = (table.lines if has_end else given.end)[-footer:]
+    shown = count_lines(sum(bool(line.strip()) for line in last))
+    note = f"{shown} after the last row left out: {show_lines(last)}; strict=True loads such lines"
+    if layout.length is None:
+        layout = replace(layout, footer=footer)
+    else:
+        layout = replace(layout, length=layout.length - footer)
+    decision = state("footer", str(footer), f"{shown} below are totals or remarks")
+    table = table.with_lines(table.lines[:-footer]) if has_end else table
+    return layout.with_decision(decision), table, [note]
 
 
 def _count_footer_lines(layout: Layout, table: Sample, given: _Given) -> int:
@@ -456,10 +464,12 @@ def _choose_table(
 ) -> tuple[Layout, list[str]]:
     """Choose the largest of several tables, or the first after the option `skip`.
 
-    A table that goes on after the lines that are known is assumed to be the largest.
+    A table that goes on after the sample is assumed to be the largest.
     """
     explicit = options.skip is not None
-    chosen = tables[0] if explicit else max(tables, key=lambda each: (each.goes_on, len(each.rows)))
+    chosen = (
+        tables[0] if explicit else max(tables, key=lambda table: (table.goes_on, len(table.rows)))
+    )
     numbered = list(_number_lines(layout, lines))
     before = max((table.end for table in tables if table.end <= chosen.first), default=0)
     titles = [line for _, line in numbered[before : chosen.first]]
