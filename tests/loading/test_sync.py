@@ -16,7 +16,7 @@ import pytest
 from svc_notebook import loading
 from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.sending import kept_hashes
+from svc_notebook.loading.sending import unchanged
 from svc_notebook.loading.sending.unchanged import StoredRecords, read_stored
 from tests.conftest import Running
 
@@ -156,7 +156,7 @@ def test_hashes_of_the_last_load_replace_reading_the_index(
         reads.append("read")
         return await read(*args, **options)
 
-    monkeypatch.setattr(kept_hashes, "read_stored", counted)
+    monkeypatch.setattr(unchanged, "read_stored", counted)
     chance = random.Random(8)
     for step in range(8):
         numbers = {key: chance.randint(0, 1) for key in chance.sample(range(60), 40)}

@@ -30,8 +30,12 @@ from svc_notebook.loading.load_plan.fast_path import (
 )
 from svc_notebook.loading.load_plan.ids import find_ids
 from svc_notebook.loading.load_plan.increment import select_increment
-from svc_notebook.loading.load_plan.profile import Profile, absent_columns, profile_table
-from svc_notebook.loading.load_plan.reading_notes import describe_readings
+from svc_notebook.loading.load_plan.profile import (
+    Profile,
+    absent_columns,
+    describe_readings,
+    profile_table,
+)
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS, describe, restore
 from svc_notebook.loading.load_plan.row_errors import (
     MarkedRows,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -27,6 +28,7 @@ from svc_notebook.loading.load_plan.type_inference import (
     read_sample,
     type_aggregates,
 )
+from svc_notebook.loading.notes import Advice
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.table import WRITTEN, RowError, SourceTable, TableColumn
 from svc_notebook.loading.text_cells.amounts import AmountForm
@@ -34,6 +36,8 @@ from svc_notebook.loading.text_cells.dates import DateForm
 
 Forms = Mapping[TableColumn, AmountForm | DateForm]
 MAX_ID_BYTES = 512
+# The columns that a note names.
+MAX_NAMED_COLUMNS = 5
 # Values of `dtype` whose values are JSON.
 JSON_KINDS = ("json", "list", "levels")
 # Names of columns that become the id unless the option `id` names one, by priority.
@@ -242,3 +246,26 @@ def _sum(terms: Sequence[str]) -> str:
 
 def _may_be_long(field: TableColumn) -> bool:
     return field.type in ("VARCHAR", "JSON", WRITTEN) or any(mark in field.type for mark in "[(")
+
+
+def describe_readings(columns: Sequence[ColumnProfile], rows: int) -> Iterator[str]:
+    """Yield the notes; columns that are read in the same way share one."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for column in columns:
+        reading = column.reading
+        if reading is None:
+            continue
+        if reading.form:
+            alike[f"{rows - column.missing:,} {column.note}"].append(column.name)
+        elif reading.kind == "string" and reading.missing:
+            alike[column.note].append(column.name)
+        elif reading.doubt:
+            yield Advice(f"`{column.name}` is {reading.doubt}")
+    for note, names in alike.items():
+        yield f"{_name_columns(names)}: {note}"
+
+
+def _name_columns(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:MAX_NAMED_COLUMNS])
+    others = len(names) - MAX_NAMED_COLUMNS
+    return f"{shown} and {others:,} more columns" if others > 0 else shown

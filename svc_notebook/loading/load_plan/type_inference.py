@@ -13,8 +13,7 @@ from typing import Any
 from svc_notebook.loading import sql
 from svc_notebook.loading.database import ROW_COUNT
 from svc_notebook.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER
-from svc_notebook.loading.encoding.record_sql import ColumnProfile
-from svc_notebook.loading.encoding.text_values import TextReading
+from svc_notebook.loading.encoding.record_sql import ColumnProfile, TextReading
 from svc_notebook.loading.table import SourceTable, TableColumn
 from svc_notebook.loading.text_cells.amounts import AmountForm
 from svc_notebook.loading.text_cells.dates import DateForm

@@ -53,7 +53,6 @@ from svc_notebook.loading.sending.concurrency_limiter import (
     send_batches,
 )
 from svc_notebook.loading.sending.difference import compare_batches
-from svc_notebook.loading.sending.kept_hashes import kept_hashes
 from svc_notebook.loading.sending.replacement import (
     check_share,
     check_target,
@@ -66,6 +65,7 @@ from svc_notebook.loading.sending.unchanged import (
     StoredRecords,
     check_mergeable,
     keep_changed,
+    kept_hashes,
     read_stored,
 )
 from svc_notebook.loading.sending.vanished_parts import find_vanished_parts

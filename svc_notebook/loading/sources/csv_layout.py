@@ -88,7 +88,7 @@ class _Given:
         """The lines that can be rows."""
         lines = self.sample.lines[self.skipped :]
         if self.comment:
-            mark = self.quote.hypotheses[0].value
+            mark = self.quote.chosen.value
             lines = list(without_comments(lines, self.comment, mark)) or lines
         return self.sample.with_lines(lines)
 
@@ -102,7 +102,7 @@ def find_layout(
     """
     sample, notes = Sample(text), []
     quote = state("quote", options.quote, *GIVEN) if options.quote else find_quote(text)
-    mark = quote.hypotheses[0].value
+    mark = quote.chosen.value
     if mark == NO_QUOTE:
         notes.append(
             "`\"` is a character of the values and encloses none; quote='\"' reads it as one"
@@ -129,7 +129,7 @@ def find_layout(
     ]
     layouts = [_lay_out(given, likely, decision) for decision in near]
     rated = decide("reading", (_rate_layout(n, layout) for n, layout in enumerate(layouts)))
-    best = layouts[int(rated.hypotheses[0].value)]
+    best = layouts[int(rated.chosen.value)]
     advice = _advise_runner_up(best, rated)
     return replace(best, notes=(*notes, *best.notes, *advice), decisions=(rated, *best.decisions))
 
@@ -137,21 +137,15 @@ def find_layout(
 def _rate_layout(number: int, layout: Layout) -> Hypothesis:
     """Rate a whole reading by the points of its decisions."""
     signals = []
-    for name, hypotheses in layout.decisions:
-        best = hypotheses[0]
-        points = best.points
-        if name == "header":
-            points = (
-                min(points / max(layout.width, 1), MAX_HEADER_POINTS)
-                if layout.dialect.header
-                else 0
-            )
-        elif name in LINES_LEFT_OUT:
+    for decision in layout.decisions:
+        points = decision.points
+        if decision.name == "header":
+            points = min(layout.dialect.header * points / max(layout.width, 1), MAX_HEADER_POINTS)
+        elif decision.name in LINES_LEFT_OUT:
             points = LEFT_OUT_POINTS
-        signals.append(Signal(f"{name}: {best.reading}", points))
-    return Hypothesis(
-        str(number), f"{layout.width:,} cells between {_show(layout)}", tuple(signals)
-    )
+        signals.append(Signal(f"{decision.name}: {decision.chosen.reading}", points))
+    reading = f"{layout.width:,} cells between {_show(layout)}"
+    return Hypothesis(str(number), reading, tuple(signals))
 
 
 def _show(layout: Layout) -> str:
@@ -170,9 +164,9 @@ def _advise_runner_up(best: Layout, rated: Decision) -> list[str]:
 def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
     """Return the layout for one separator."""
     options, lines = given.options, given.sample.lines
-    separator, quote = separators.hypotheses[0].value, given.quote.hypotheses[0].value
+    separator, quote = separators.chosen.value, given.quote.chosen.value
     notes: list[str] = []
-    if separator in UNUSUAL_SEPARATORS and GIVEN not in separators.hypotheses[0].signals:
+    if separator in UNUSUAL_SEPARATORS and GIVEN not in separators.chosen.signals:
         shown = "blanks" if separator == " " else f"`{separator}`"
         notes.append(f"cells are separated by {shown}")
     rows = likely.rows(separator, quote)

@@ -51,9 +51,14 @@ class Decision(NamedTuple):
     hypotheses: tuple[Hypothesis, ...]
 
     @property
+    def chosen(self) -> Hypothesis:
+        """The best hypothesis."""
+        return self.hypotheses[0]
+
+    @property
     def points(self) -> float:
         """The points of the hypothesis that is chosen."""
-        return self.hypotheses[0].points
+        return self.chosen.points
 
     @property
     def runner_up(self) -> Hypothesis | None:
