@@ -22,6 +22,10 @@ from svc_notebook.release import read_version
 from svc_notebook.terminal import escape_controls
 
 EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
+# Verbs whose result is a key that nobody has seen yet: a terminal shows it.
+MAKING_KEYS = ("keys add", "keys secure")
+NEW_KEY = "this key is shown once: store it now; it is masked from here on"
+MASKED_KEYS = "API keys are masked; pass --reveal to show them"
 EXIT_NOT_MET, EXIT_UNCHECKED = 1, 2  # of a check: its outcome, and that it has none
 
 
@@ -73,14 +77,15 @@ def _run(words: list[str]) -> int:
     call = bind_words(verb, rest, "command")
     if not call.wants_help and verb.gives_verdict(call.arguments):
         return _check(call)
+    masks = "reveal" in verb.named("command") and "reveal" not in call.arguments
+    if shows_new_key := masks and verb.name in MAKING_KEYS and sys.stdout.isatty():
+        call.arguments["reveal"] = True
     value = perform(call, "command")
     if verb.name == "serve" and not call.wants_help:
         return int(value)
-    if text := as_text(value, call.format):
-        _print_result(text, call.format)
-    reveals = "reveal" in verb.named("command") and not call.wants_help
-    if reveals and "reveal" not in call.arguments:
-        print("svc: API keys are masked; pass --reveal to show them", file=sys.stderr)
+    _print_value(value, call)
+    if masks and not call.wants_help:
+        print(f"svc: {NEW_KEY if shows_new_key else MASKED_KEYS}", file=sys.stderr)
     return _status(value)
 
 
@@ -90,8 +95,7 @@ def _check(call: BoundCall) -> int:
         value = perform(call, "command")
     except SvcError as error:
         return _report(error, EXIT_UNCHECKED)
-    if text := as_text(value, call.format):
-        _print_result(text, call.format)
+    _print_value(value, call)
     if getattr(value, "breakage", ""):
         return EXIT_UNCHECKED
     return EXIT_SUCCESS if value.complete else EXIT_NOT_MET
@@ -103,11 +107,12 @@ def _status(value: Any) -> int:
     return EXIT_SUCCESS if complete else EXIT_FAILURE
 
 
-def _print_result(text: str, form: str) -> None:
+def _print_value(value: Any, call: BoundCall) -> None:
     """Print a result; only CSV for a program keeps control characters, as CSV has no escapes."""
-    if form == "csv" and not sys.stdout.isatty():
+    text = as_text(value, call.format, lambda message: spell(message, call.verb, "command"))
+    if text and call.format == "csv" and not sys.stdout.isatty():
         print(text)
-    else:
+    elif text:
         _print_safe(text)
 
 

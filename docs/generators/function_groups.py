@@ -10,7 +10,13 @@ from typing import Any
 PAGES = {
     "connection": (
         "Connections",
-        ("functions.connection", "functions.endpoint_calls", "functions.tutorials", "session."),
+        (
+            "functions.connection",
+            "functions.endpoint_calls",
+            "functions.paths",
+            "functions.tutorials",
+            "session.",
+        ),
     ),
     "searches": (
         "Searches and reads",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 from svc_notebook.errors import BadInput
 
@@ -18,6 +19,17 @@ def read_seconds(value: object, name: str) -> object:
     if not match:
         raise BadInput(f"`{name}` must be seconds, or a duration such as 30min, 24h or 7d: {value}")
     return int(match[1]) * SECONDS[match[2] or "s"]
+
+
+def expiry_of(seconds_left: int) -> str | None:
+    """Return the time at which a validity ends, to the second; None if it does not end."""
+    if not seconds_left:
+        return None
+    try:
+        end = datetime.now(UTC) + timedelta(seconds=seconds_left)
+    except OverflowError:  # after the calendar
+        return None
+    return end.isoformat(timespec="seconds")
 
 
 def read_pairs(text: str) -> dict[str, str]:

@@ -13,11 +13,13 @@ from svc_notebook.commands.verb import VARIABLE_ALTERNATIVE, Face, Option, Verb,
 from svc_notebook.declarations.declaration import verb, verb_only
 
 _LINE_WIDTH = 96
+# Search parameters and settings are described on a page of their own.
+_MAX_DESCRIBED_MEMBERS = 12
 # The families of verbs by the job that they are for, as the overview lists them.
 JOBS: dict[str, tuple[str, ...]] = {
     "Connect": (
-        "connect", "use", "profiles", "whoami", "trust", "serve", "stop", "status", "overview",
-        "tutorials",
+        "connect", "use", "profiles", "whoami", "trust", "paths", "serve", "stop", "status",
+        "overview", "tutorials",
     ),
     "Load and read": (
         "load", "loads", "push", "get", "browse", "export", "delete", "clear", "replace",
@@ -159,12 +161,18 @@ def _own_options(verb: Verb, face: Face) -> Iterator[str]:
 
 
 def _spread(verb: Verb, face: Face) -> Iterator[str]:
-    if spread_options(verb.spread):
+    if members := spread_options(verb.spread):
         kind = verb.body or "search parameters"
         yield ""
         yield f"{kind[:1].upper()}{kind[1:]}, as options:"
-        names = ", ".join(f"--{name}" for name in spread_options(verb.spread))
-        yield from textwrap.wrap(names, _LINE_WIDTH, initial_indent="  ", subsequent_indent="  ")
+        if len(members) <= _MAX_DESCRIBED_MEMBERS:
+            yield from _columns((written(option), option.described) for option in members.values())
+        else:
+            names = ", ".join(f"--{name}" for name in members)
+            indent = "  "
+            yield from textwrap.wrap(
+                names, _LINE_WIDTH, initial_indent=indent, subsequent_indent=indent
+            )
     if face == "magic" and verb.body:
         yield ""
         yield from _body(verb)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pandas as pd
 
+from svc_notebook.api.plain_values import expiry_of
 from svc_notebook.api.shapes import DictionaryName
 from svc_notebook.client.curation import in_existing_index
 from svc_notebook.client.pagination import every_entry
@@ -115,8 +116,9 @@ async def read_keys(
 
 def _key_row(key: Mapping[str, Any], reveal: bool) -> Mapping[str, Any]:
     made = _time_text(key["createdAt"])
+    expires = expiry_of(key.get("validity") or 0)
     value = key["value"] if reveal else f"{key['value'][:SHOWN_KEY_CHARACTERS]}..."
-    return {**key, "createdAt": made, "value": value}
+    return {**key, "createdAt": made, "expires": expires, "value": value}
 
 
 def _time_text(seconds: int) -> str:

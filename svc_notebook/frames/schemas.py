@@ -73,10 +73,18 @@ KEYS: Schema = {
     "indexes": "object",
     "createdAt": TIME,
     "validity": "int64",
+    "expires": TIME,
     "maxHitsPerQuery": "int64",
     "maxQueriesPerIPPerHour": "int64",
     "queryParameters": "str",
     "referers": "object",
+}
+PATHS: Schema = {
+    "kind": "str",
+    "content": "str",
+    "bytes": "int64",
+    "path": "str",
+    "remove": "str",
 }
 CLUSTERS: Schema = {
     "clusterName": "str",

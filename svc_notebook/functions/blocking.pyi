@@ -48,6 +48,7 @@ from svc_notebook.functions.load_history import LoadUndoSummary
 from svc_notebook.functions.load_history import loads as loads
 from svc_notebook.functions.loads import plan as plan
 from svc_notebook.functions.overview import Overview
+from svc_notebook.functions.paths import paths as paths
 from svc_notebook.functions.plots import plot_changes as plot_changes
 from svc_notebook.functions.plots import plot_click_positions as plot_click_positions
 from svc_notebook.functions.plots import plot_clusters as plot_clusters
@@ -145,6 +146,7 @@ __all__ = [
     "move_user",
     "next_page",
     "overview",
+    "paths",
     "pause_crawler",
     "pending_users",
     "pin",
@@ -1276,7 +1278,7 @@ def run_crawler(
     *,
     client: AnyClient | None = None,
 ) -> WriteSummary:
-    """Resume a paused crawler, or make it wait for its next schedule."""
+    """Resume a paused crawler, which waits for its schedule; only `reindex` starts a crawl."""
 
 def save_entries(
     dictionary: DictionaryName,

@@ -330,7 +330,7 @@ async def delete_crawler(crawler: str, *, client: AnyClient | None = None) -> Wr
 
 @public(verb("crawlers run", "crawlers run docs"), endpoints=("run_crawler",))
 async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> WriteSummary:
-    """Resume a paused crawler, or make it wait for its next schedule.
+    """Resume a paused crawler, which waits for its schedule; only `reindex` starts a crawl.
 
     Returns
     -------

@@ -141,6 +141,7 @@ FUNCTIONS: dict[str, str] = {
     "get_remaining_validity": "svc_notebook.functions.secured_keys.get_remaining_validity",
     "loads": "svc_notebook.functions.load_history.loads",
     "local": "svc_notebook.session.local_service.local",
+    "paths": "svc_notebook.functions.paths.paths",
     "plan": "svc_notebook.functions.loads.plan",
     "plot_changes": "svc_notebook.functions.plots.plot_changes",
     "plot_click_positions": "svc_notebook.functions.plots.plot_click_positions",
@@ -193,7 +194,7 @@ ACCESSORS: dict[str, dict[str, str]] = {
 }
 
 OVERVIEW = """
-Connections: call, connect, copy_tutorials, current, local, profiles, stop, trust, use.
+Connections: call, connect, copy_tutorials, current, local, paths, profiles, stop, trust, use.
 
 Searches and reads: browse_all, count_values, explain, next_page, read_browse, read_dask,
 read_facet_values, read_facets, read_records, refresh, search, search_many, show, show_search,

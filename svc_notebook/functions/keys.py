@@ -14,9 +14,10 @@ from typing import Any, Unpack
 from pandas import DataFrame
 
 from svc_notebook import frames
-from svc_notebook.api.plain_values import read_seconds
+from svc_notebook.api.plain_values import expiry_of, read_seconds
 from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.api.shapes import Key, KeyFields
+from svc_notebook.api.shapes.administration import REDACTED
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient, Secret
 from svc_notebook.client.secret import discreet
@@ -28,6 +29,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 
 AnyKey = str | Secret | Mapping[str, Any]
 FIELDS = tuple(KeyFields.__annotations__)
+_SHOWN_FIELDS = tuple(name for name in FIELDS if name not in ("acl", "validity"))
 # Maximum time until a key is known on every host, and the time between two checks.
 PROPAGATION_SECONDS, POLL_SECONDS = 10.0, 0.25
 MASK_SUFFIX = "..."  # the end of a masked key in a listing
@@ -285,9 +287,11 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     Returns
     -------
     dict
-        `address`, `application`, `rights` (list) and `description` of the key; for a secured
-        key `restrictions` instead of the last two; for the admin key, if the service does not
-        list it, `rights` of `admin`.
+        `address`, `application`, `rights` (list) and, if the key has them, `description`,
+        `expires` (UTC) and its limits: `indexes`, `maxHitsPerQuery`, `maxQueriesPerIPPerHour`,
+        `queryParameters` and `referers`. A service may keep the description from the key itself.
+        For a secured key `restrictions` instead; for the admin key, if the service does not list
+        it, `rights` of `admin`.
 
     Examples
     --------
@@ -302,10 +306,15 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
             "restrictions": secured.restrictions()
         }  # its rights are those of its parent
     try:
-        key = await aio.get_key(connection.api_key.reveal())
+        key = await _read(aio, connection.api_key.reveal(), None)
     except NotFound:
         return facts | {"rights": ["admin"]}  # a valid key that is not listed: the admin key
-    return facts | {"rights": key["acl"], "description": key.get("description", "")}
+    limits: WriteSummary = {
+        name: value for name, value in key.items() if name in _SHOWN_FIELDS and value
+    }
+    if expires := expiry_of(key.get("validity", 0)):
+        limits["expires"] = expires
+    return facts | {"rights": key["acl"], **limits}
 
 
 def _read_validity(fields: Any) -> None:
@@ -348,9 +357,10 @@ async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
 
 
 async def _read(client: AsyncClient, text: str, index: str | None) -> Key:
-    if index is None:
-        return await client.get_key(text)
-    return await client.get_index_key(index, text)
+    key = await (client.get_key(text) if index is None else client.get_index_key(index, text))
+    if key.get("description") == REDACTED:
+        del key["description"]
+    return key
 
 
 async def _exists(client: AsyncClient, text: str, index: str | None) -> bool:
@@ -436,7 +446,8 @@ async def read_keys(
     DataFrame
         One row per key: `value` and `description` (str), `acl` (object, a list), `index` (str,
         empty for a key of the application), `indexes` (object, a list or None), `createdAt`
-        (datetime64[us, UTC]), `validity` (int64, seconds left, 0 for unlimited),
+        (datetime64[us, UTC]), `validity` (int64, seconds left, 0 for unlimited), `expires`
+        (datetime64[us, UTC], missing for unlimited),
         `maxHitsPerQuery` and `maxQueriesPerIPPerHour` (int64, 0 for unlimited),
         `queryParameters` (str) and `referers` (object, a list or None).
 

@@ -25,8 +25,12 @@ PLAIN = (str, int, float, PurePath)
 REJECTED_COLUMNS = ["row", "column", "value", "reason"]
 
 
-def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
-    """Format a value as a `table`, as `csv` or as `json`."""
+def as_text(
+    value: Any,
+    format: str = "table",  # noqa: A002
+    spell: Callable[[str], str] = str,
+) -> str:
+    """Format a value as a `table`, as `csv` or as `json`; `spell` words the messages of results."""
     if value is None or isinstance(value, str):
         return value or ""
     if hasattr(value, "to_csv"):
@@ -34,18 +38,19 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
     if format != "table" and hasattr(value, "to_frame"):
         return FRAMES[format](value.to_frame())
     if dataclasses.is_dataclass(value):
-        return _result_text(value) if format == "table" else as_text(_numbers(value), format)
+        return _result_text(value, spell) if format == "table" else as_text(_numbers(value), format)
     if isinstance(value, Mapping):
         return MAPPINGS[format](value)
     return _json(value) if format == "json" and isinstance(value, list) else str(value)
 
 
-def _result_text(result: Any) -> str:
+def _result_text(result: Any, spell: Callable[[str], str]) -> str:
     """Format the result of a load, with the first rows that could not be sent."""
     rejected = getattr(result, "rejected", None) if hasattr(result, "plan") else None
+    text = spell(str(result))
     if rejected is None or rejected.empty:
-        return str(result)
-    return f"{result}\n{_frame_table(rejected[REJECTED_COLUMNS].head(_MAX_REJECTED_ROWS))}"
+        return text
+    return f"{text}\n{_frame_table(rejected[REJECTED_COLUMNS].head(_MAX_REJECTED_ROWS))}"
 
 
 def _numbers(result: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ They draw in the thread of the caller, as matplotlib requires.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from pandas import DataFrame
@@ -20,7 +19,7 @@ from svc_notebook.functions.overview import Overview, count_events
 from svc_notebook.session.connection import AnyClient
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 DEFAULT_LOG_ENTRIES = 1000
 """Requests to draw; the service keeps no more."""
@@ -37,7 +36,7 @@ def plot_logs(
     index: str | None = None,
     axes: Any = None,
     client: AnyClient | None = None,
-) -> Sequence[Axes]:
+) -> plots.Plot:
     """Plot the number, latency and status of requests over time.
 
     Parameters
@@ -52,7 +51,7 @@ def plot_logs(
 
     Returns
     -------
-    sequence of three Axes
+    Plot
         The axes of number, latency in milliseconds and status.
 
     Raises
@@ -78,7 +77,7 @@ def plot_facets(
     axes: Any = None,
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
-) -> Sequence[Axes]:
+) -> plots.Plot:
     """Plot the most frequent values of each facet.
 
     Parameters
@@ -94,7 +93,7 @@ def plot_facets(
 
     Returns
     -------
-    sequence of Axes
+    Plot
         One axes for each facet.
 
     Raises
@@ -116,7 +115,7 @@ def plot_facets(
 @public()
 def plot_clusters(
     clusters: DataFrame | None = None, *, axes: Any = None, client: AnyClient | None = None
-) -> Sequence[Axes]:
+) -> plots.Plot:
     """Plot the records, users and bytes of each cluster.
 
     Parameters
@@ -128,7 +127,7 @@ def plot_clusters(
 
     Returns
     -------
-    sequence of three Axes
+    Plot
         The axes of records, users and bytes.
 
     Raises
@@ -146,7 +145,9 @@ def plot_clusters(
 
 
 @public()
-def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None) -> Axes:
+def plot_crawl(
+    urls: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None
+) -> plots.Plot:
     """Plot the outcomes of the URLs of the last crawl by category and reason.
 
     Parameters
@@ -158,8 +159,8 @@ def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | N
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -178,7 +179,7 @@ def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | N
 @public()
 def plot_search_counts(
     counts: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None
-) -> Sequence[Axes]:
+) -> plots.Plot:
     """Plot the searches of each day, with weekends shaded, and the share of them without hits.
 
     Parameters
@@ -190,7 +191,7 @@ def plot_search_counts(
 
     Returns
     -------
-    sequence of two Axes
+    Plot
         The axes of the searches and of the share without hits.
 
     Raises
@@ -210,7 +211,7 @@ def plot_search_counts(
 @public()
 def plot_click_positions(
     clicks: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None
-) -> Axes:
+) -> plots.Plot:
     """Plot the number of clicks by position.
 
     Parameters
@@ -220,8 +221,8 @@ def plot_click_positions(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -244,7 +245,7 @@ def plot_index_sizes(
     top: int = 5,
     axes: Any = None,
     client: AnyClient | None = None,
-) -> Sequence[Axes]:
+) -> plots.Plot:
     """Plot the records, bytes and pending tasks of the largest indices over time.
 
     Each `overview` on this machine adds one measurement.
@@ -260,7 +261,7 @@ def plot_index_sizes(
 
     Returns
     -------
-    sequence of three Axes
+    Plot
         The axes of records, size in bytes and pending tasks.
 
     Raises
@@ -284,7 +285,7 @@ def plot_key_use(
     top: int = 20,
     axes: Any = None,
     client: AnyClient | None = None,
-) -> Axes:
+) -> plots.Plot:
     """Plot the newest 1,000 logged requests by key, and how many of them failed.
 
     Parameters
@@ -296,8 +297,8 @@ def plot_key_use(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -319,7 +320,7 @@ def plot_events(
     *,
     axes: Any = None,
     client: AnyClient | None = None,
-) -> Axes:
+) -> plots.Plot:
     """Plot the events of each day by type.
 
     Parameters
@@ -330,8 +331,8 @@ def plot_events(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -359,7 +360,7 @@ def plot_changes(
     *,
     top: int = 30,
     axes: Any = None,
-) -> Axes:
+) -> plots.Plot:
     """Plot the changes of a plan as a table of values before and after, with colours.
 
     Parameters
@@ -371,8 +372,8 @@ def plot_changes(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------

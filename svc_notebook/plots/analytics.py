@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.plots.canvas import check_columns, clean, colours, draw_empty, make_axes
+from svc_notebook.plots.canvas import Plot, check_columns, clean, colours, draw_empty, make_axes
 from svc_notebook.plots.logs import format_times
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ HEIGHT_INCHES, POSITIONS_HEIGHT_INCHES, TEST_HEIGHT_INCHES = 3.8, 2.4, 2.6
 FIRST_WEEKEND_DAY = 5
 
 
-def plot_search_counts(days: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
+def plot_search_counts(days: pd.DataFrame, *, axes: Any = None) -> Plot:
     """Draw the searches of each day, with weekends shaded, and the share without hits below."""
     check_columns(days, ("searchCount", "noResultRate"), "read_search_counts")
     drawn = make_axes(axes, 2, 1, HEIGHT_INCHES, sharex=True)
@@ -48,7 +47,7 @@ def _shade_weekends(axis: Axes, days: Any) -> None:
         axis.axvspan(day - half, day + half, color=colours().palest, zorder=0, linewidth=0)
 
 
-def plot_ab_test(metrics: pd.DataFrame, *, axes: Any = None) -> Axes:
+def plot_ab_test(metrics: pd.DataFrame, *, axes: Any = None) -> Plot:
     """Draw the relative change of each metric of an A/B test, with its 95 % interval."""
     check_columns(metrics, ("metric", "change", "change_low", "change_high"), "read_ab_test")
     shown = metrics[metrics["change"].notna()].iloc[::-1]
@@ -56,7 +55,7 @@ def plot_ab_test(metrics: pd.DataFrame, *, axes: Any = None) -> Axes:
     clean(axis, "change by the variant, with 95 % intervals")
     if shown.empty:
         draw_empty(axis, "nothing can be compared yet")
-        return axis
+        return Plot([axis])
     rows = range(len(shown))
     axis.axvline(0, color=colours().pale, linewidth=1, zorder=0)
     for row, (_, entry) in zip(rows, shown.iterrows(), strict=True):
@@ -66,10 +65,10 @@ def plot_ab_test(metrics: pd.DataFrame, *, axes: Any = None) -> Axes:
     axis.set_yticks(list(rows), list(shown["metric"]))
     axis.set_ylim(-0.6, len(shown) - 0.4)
     axis.xaxis.set_major_formatter("{x:+.0%}")
-    return axis
+    return Plot([axis])
 
 
-def plot_click_positions(clicks: pd.DataFrame, *, axes: Any = None) -> Axes:
+def plot_click_positions(clicks: pd.DataFrame, *, axes: Any = None) -> Plot:
     """Draw the number of clicks in each range of positions."""
     check_columns(clicks, ("first", "last", "clickCount"), "read_click_positions")
     axis: Axes = make_axes(axes, 1, 1, POSITIONS_HEIGHT_INCHES)[0]
@@ -77,7 +76,7 @@ def plot_click_positions(clicks: pd.DataFrame, *, axes: Any = None) -> Axes:
     clean(axis, f"{total:,} click{'s' * (total != 1)}, by position")
     if not total:
         draw_empty(axis, "no click was reported")
-        return axis
+        return Plot([axis])
     labels = [
         f"{first}+" if last is None else f"{first}" if first == last else f"{first}-{last:.0f}"
         for first, last in zip(
@@ -88,4 +87,4 @@ def plot_click_positions(clicks: pd.DataFrame, *, axes: Any = None) -> Axes:
     places = range(len(clicks))
     axis.bar(places, clicks["clickCount"], color=colours().hue, width=0.75)
     axis.set_xticks(list(places), labels)
-    return axis
+    return Plot([axis])

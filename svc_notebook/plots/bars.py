@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from svc_notebook.display import format_size, shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
+    Plot,
     check_columns,
     clean,
     colours,
@@ -43,7 +44,7 @@ class Bar(NamedTuple):
     shade: str = "hue"
 
 
-def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Sequence[Axes]:
+def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Plot:
     """Draw the `top` values of each facet of `read_facets`; one axes for each facet."""
     check_columns(facets, ("facet", "value", "count"), "read_facets")
     if top < 1:
@@ -63,7 +64,7 @@ def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Seq
     return drawn
 
 
-def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
+def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Plot:
     """Draw the records, users and bytes of each cluster of `read_clusters`; three axes."""
     needed = ("clusterName", "nbRecords", "nbUserIDs", "dataSize")
     check_columns(clusters, needed, "read_clusters")
@@ -82,7 +83,7 @@ def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]
 CLUSTER_PANELS = (("nbRecords", "records"), ("nbUserIDs", "users"), ("dataSize", "size"))
 
 
-def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
+def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Plot:
     """Draw the outcomes of the URLs of `read_crawler_urls`, by category and reason, largest first.
 
     A DataFrame of `read_crawled_urls`, or some of its rows, is counted first.
@@ -95,7 +96,7 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
     axis = make_axes(axes, 1, 1, _height([max(len(urls), 1)], TALL_ROW_INCHES))[0]
     total = int(urls["count"].sum())
     if not total:
-        return _empty(axis, "URLs of the last crawl", "no URL was crawled")
+        return Plot([_empty(axis, "URLs of the last crawl", "no URL was crawled")])
     weight = urls.groupby("category")["count"].transform("sum")
     ordered = urls.assign(weight=weight).sort_values(
         ["weight", "category", "count"], ascending=[False, True, False], kind="stable"
@@ -103,10 +104,10 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
     bars = [_crawl_bar(row, total) for row in ordered.to_dict("records")]
     _draw(axis, f"{total:,} URL{'s' * (total > 1)} of the last crawl", bars)
     _draw_statuses(axis, [status for status in SHADES if status in set(urls["status"])])
-    return axis
+    return Plot([axis])
 
 
-def plot_key_use(keys: pd.DataFrame, *, top: int = 20, axes: Any = None) -> Axes:
+def plot_key_use(keys: pd.DataFrame, *, top: int = 20, axes: Any = None) -> Plot:
     """Draw the requests of the `top` keys of an overview's `key_use`, with failed ones darker."""
     check_columns(keys, ("key", "count", "errors", "last"), "overview().key_use")
     if top < 1:
@@ -117,10 +118,10 @@ def plot_key_use(keys: pd.DataFrame, *, top: int = 20, axes: Any = None) -> Axes
     more = f", {top} of {len(keys):,}" if len(keys) > top else ""
     title = f"{total:,} request{'s' * (total != 1)} by key{more}"
     if not total:
-        return _empty(axis, title, "no request was logged")
+        return Plot([_empty(axis, title, "no request was logged")])
     _draw(axis, title, [_key_bar(row) for row in shown.to_dict("records")])
     axis.barh(range(len(shown)), shown["errors"], color=colours().hue, height=0.7)
-    return axis
+    return Plot([axis])
 
 
 def _key_bar(row: Mapping[Hashable, Any]) -> Bar:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from svc_notebook.errors import BadInput
@@ -61,36 +62,51 @@ def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> No
         raise BadInput(f"the DataFrame has no column `{missing[0]}`; {reader} returns it")
 
 
-def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) -> Sequence[Axes]:
+class Plot(list["Axes"]):
+    """The axes of a plot; one of a single axes has the methods of these axes, too.
+
+    Attributes
+    ----------
+    figure : matplotlib.figure.Figure
+        The figure of the axes.
+
+    Examples
+    --------
+    >>> plot = svc.plot_crawl("shop")
+    >>> plot.figure.savefig("crawl.png")
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if len(self) == 1 or name == "figure":
+            return getattr(self[0], name)
+        raise AttributeError(f"a plot of {len(self)} axes has no `{name}`; choose one: plot[0]")
+
+    def __repr__(self) -> str:
+        return f"plot of {len(self)} axes"
+
+    def _ipython_display_(self) -> None:
+        """Display nothing: notebooks show the figure itself at the end of the cell."""
+
+    def _repr_png_(self) -> bytes:
+        """Return the figure for other notebooks."""
+        content = BytesIO()
+        self.figure.savefig(content, format="png")
+        return content.getvalue()
+
+
+def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) -> Plot:
     """Return `rows` x `columns` axes: those given, else new ones; raise `BadInput` for too few."""
     if axes is not None:
         given = list(axes.flat) if hasattr(axes, "flat") else [*_many(axes)]
         if len(given) < rows * columns:
             raise BadInput(f"the plot needs {rows * columns} axes, not {len(given)}")
-        return _return_silently(given[: rows * columns])
+        return Plot(given[: rows * columns])
     from matplotlib import pyplot
 
     _, made = pyplot.subplots(
         rows, columns, figsize=(WIDTH_INCHES, height), squeeze=False, layout="constrained", **layout
     )
-    return _return_silently(list(made.flat))
-
-
-class DrawnAxes(list[Any]):
-    """The axes of a plot; a cell that ends with them shows the plot, and not their names."""
-
-    def _ipython_display_(self) -> None:
-        """Show nothing: matplotlib shows the figure at the end of the cell."""
-
-
-def _return_silently(axes: list[Axes]) -> Sequence[Axes]:
-    for single in axes:
-        single._ipython_display_ = _show_nothing  # type: ignore[attr-defined]
-    return DrawnAxes(axes)
-
-
-def _show_nothing() -> None:
-    """Show nothing; a function of the module, so that axes can still be pickled."""
+    return Plot(made.flat)
 
 
 def _many(axes: Any) -> Iterable[Axes]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import WIDTH_INCHES, check_columns, clean, colours, make_axes
+from svc_notebook.plots.canvas import WIDTH_INCHES, Plot, check_columns, clean, colours, make_axes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ REMOVED, ADDED = (0.85, 0.33, 0.31, 0.25), (0.24, 0.63, 0.35, 0.3)
 COUNTED = {"new": "added", "changed": "changed", "gone": "removed"}
 
 
-def plot_changes(changes: pd.DataFrame, *, top: int = 30, axes: Any = None) -> Axes:
+def plot_changes(changes: pd.DataFrame, *, top: int = 30, axes: Any = None) -> Plot:
     """Draw the first `top` changes of a plan as a table of values before and after."""
     check_columns(changes, ("scope", "name", "kind", "before", "after"), "the plan of a deployment")
     if top < 1:
@@ -47,7 +47,7 @@ def plot_changes(changes: pd.DataFrame, *, top: int = 30, axes: Any = None) -> A
     for cells, height, kind in zip(rows, heights, changes["kind"], strict=False):
         _draw_row(axis, below, height, cells, str(kind))
         below += height
-    return axis
+    return Plot([axis])
 
 
 def _title(changes: pd.DataFrame, top: int) -> str:

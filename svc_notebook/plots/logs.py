@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
+    Plot,
     background,
     check_columns,
     clean,
@@ -32,7 +33,7 @@ STEPS = {
 CLASSES = {2: ("2xx answered", "palest"), 4: ("4xx refused", "pale"), 5: ("5xx failed", "hue")}
 
 
-def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
+def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Plot:
     """Draw the requests of `read_logs` in three axes: number, latency and status over time."""
     check_columns(logs, NEEDED, "read_logs")
     if getattr(logs["timestamp"].dtype, "kind", "") != "M":

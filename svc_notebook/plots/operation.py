@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from svc_notebook.display import format_size, shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
+    Plot,
     background,
     check_columns,
     clean,
@@ -31,7 +32,7 @@ MAX_LABEL_CHARACTERS = 24
 HEADER_INCHES, TASK_INCHES = 0.9, 0.26
 
 
-def plot_index_sizes(sizes: pd.DataFrame, *, top: int = 5, axes: Any = None) -> Sequence[Axes]:
+def plot_index_sizes(sizes: pd.DataFrame, *, top: int = 5, axes: Any = None) -> Plot:
     """Draw records, size and pending tasks of the `top` indices over time; three axes."""
     needed = ("at", "index", *(column for column, _ in SIZE_PANELS))
     check_columns(sizes, needed, "overview().sizes")
@@ -106,7 +107,7 @@ def _label_ends(axis: Axes, ends: Sequence[tuple[float, str]]) -> None:
         )  # fmt: skip
 
 
-def plot_events(events: pd.DataFrame, *, axes: Any = None) -> Axes:
+def plot_events(events: pd.DataFrame, *, axes: Any = None) -> Plot:
     """Draw the events of each day by type, from an overview's `events`."""
     check_columns(events, ("day", "type", "count"), "overview().events")
     axis: Axes = make_axes(axes, 1, 1, EVENTS_HEIGHT_INCHES)[0]
@@ -114,7 +115,7 @@ def plot_events(events: pd.DataFrame, *, axes: Any = None) -> Axes:
     clean(axis, f"{total:,} event{'s' * (total != 1)} by day")
     if not total:
         draw_empty(axis, "no event was sent")
-        return axis
+        return Plot([axis])
     table = events.pivot_table(
         index="day", columns="type", values="count", aggfunc="sum", fill_value=0
     )
@@ -129,10 +130,10 @@ def plot_events(events: pd.DataFrame, *, axes: Any = None) -> Axes:
     count_up(axis)
     format_times(axis)
     draw_legend(axis)
-    return axis
+    return Plot([axis])
 
 
-def plot_tasks(tasks: pd.DataFrame, *, top: int = 30, axes: Any = None) -> Axes:
+def plot_tasks(tasks: pd.DataFrame, *, top: int = 30, axes: Any = None) -> Plot:
     """Draw a bar for each task, from `began` to `ended`, in seconds; running ones are paler.
 
     `running` is True for a task that was not published at `ended`. The `top` longest are drawn.
@@ -149,9 +150,9 @@ def plot_tasks(tasks: pd.DataFrame, *, top: int = 30, axes: Any = None) -> Axes:
     clean(axis, f"{len(tasks):,} task{'s' * (len(tasks) != 1)}, {state}{more}")
     if tasks.empty:
         draw_empty(axis, "no task")
-        return axis
+        return Plot([axis])
     _draw_durations(axis, shown)
-    return axis
+    return Plot([axis])
 
 
 def _draw_durations(axis: Axes, tasks: pd.DataFrame) -> None:

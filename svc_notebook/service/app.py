@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 import time
-import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +15,7 @@ from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
 from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS, Deadline
+from svc_notebook.service.error_log import ERROR_LOG
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.http.auth import Authenticator, Caller
 from svc_notebook.service.http.body import (
@@ -63,7 +62,6 @@ from svc_notebook.service.store import is_damage, is_storage_failure
 from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS, RecordTooBig
 from svc_notebook.service.workers.messages import SEARCH_ENDPOINTS
 from svc_notebook.service.workers.pool import SearchWorkers
-from svc_notebook.terminal import escape_controls
 
 # Searches may be slow and writes wait for the disk, so each kind has its own threads.
 WRITER_THREADS = 16
@@ -140,7 +138,7 @@ class App:
             entry = state.to_log_entry(response, (facts[name] for name in SECRET_FACTS))
             self.service.logs.add(entry)
         except Exception as error:
-            _report_error(error)
+            ERROR_LOG.write_traceback(error)
 
     async def _answer(self, state: RequestState, receive: Receive) -> ServiceResponse:
         try:
@@ -375,10 +373,5 @@ def _convert_error(error: Exception, state: RequestState, service: Service) -> S
         return error_response(
             507, f"nothing was written: {error}; free space on the disk, then try again"
         )
-    _report_error(error)
+    ERROR_LOG.write_traceback(error)
     return error_response(500, "the local service failed; its output contains the details")
-
-
-def _report_error(error: Exception) -> None:
-    """Write an unexpected error to the output of the service."""
-    sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import threading
-import traceback
 from collections.abc import Callable
 
+from svc_notebook.service.error_log import ERROR_LOG
 from svc_notebook.service.store import Store, is_damage, is_storage_failure
 
 
@@ -65,4 +65,4 @@ class BackgroundThread:
                 sys.stderr.write(f"{self._paused.format(error)}\n")
             self._failures[retried] = str(error)
         else:
-            traceback.print_exception(error, file=sys.stderr)
+            ERROR_LOG.write_traceback(error)

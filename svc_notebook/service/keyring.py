@@ -15,6 +15,7 @@ import msgspec
 from svc_notebook.api.body_forms import read_query_text
 from svc_notebook.api.endpoint import Right
 from svc_notebook.api.secured_keys import Restrictions
+from svc_notebook.api.shapes.administration import REDACTED
 from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.store import Store
@@ -59,7 +60,7 @@ class StoredKey:
         """Return the key as it is listed; its validity is the remaining time in seconds."""
         members = {"acl": [], **self.fields, "validity": self._seconds_left()}
         if hide_description and members.get("description"):
-            members["description"] = "<redacted>"
+            members["description"] = REDACTED
         return {"value": self.value, "createdAt": self.created, **members}
 
     def _seconds_left(self) -> int:

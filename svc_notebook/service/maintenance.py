@@ -105,6 +105,12 @@ class Maintenance:
                 self._merge(index, quiet)
         self._warm_all()
         self._catalog.remove_leftovers()
+        while self._is_quiet() and self._store.return_free_pages():
+            pass
+
+    def _is_quiet(self) -> bool:
+        """Return whether no write has arrived since the last check, and the thread goes on."""
+        return self._tasks.last == self._last_seen_task and not self._thread.stopping.is_set()
 
     def _release(self) -> None:
         """Return the memory of large arrays that searches and merges have freed."""

@@ -246,10 +246,16 @@ MIGRATIONS = (
     CREATE INDEX counted_of_test ON counted (test) WHERE test IS NOT NULL;
     """,
 )
+# Pages of 4 kB: fewer free ones stay for later writes; a part of them is given back at a time, so
+# that a write waits for some milliseconds at most.
+MIN_RETURNED_PAGES, RETURNED_PAGES = 256, 1_000
+INCREMENTAL_VACUUM = 2
 # Page cache per connection in kilobytes: large for the writer, small for each reader, because there
 # are many readers and they share the mapped file.
 WRITER_CACHE_KB, READER_CACHE_KB = 64_000, 4_000
 _PRAGMAS = (
+    # Of a new database: its file can become smaller. It precedes what writes the first page.
+    "auto_vacuum = INCREMENTAL",
     "journal_mode = WAL",
     "synchronous = FULL",
     "busy_timeout = 10000",
@@ -327,6 +333,23 @@ class Store:
                 if self._writer.in_transaction:
                     self._writer.execute("ROLLBACK")
                 raise
+
+    def return_free_pages(self) -> bool:
+        """Give a part of the free pages back to the disk; return whether others are left.
+
+        The file becomes smaller at the next checkpoint. Databases that were made without this
+        option keep their size.
+        """
+        with self._lock:
+            [free] = self._writer.execute("PRAGMA freelist_count").fetchone()
+            [mode] = self._writer.execute("PRAGMA auto_vacuum").fetchone()
+            if mode != INCREMENTAL_VACUUM or free < MIN_RETURNED_PAGES:
+                return False
+            self._writer.execute(f"PRAGMA incremental_vacuum({RETURNED_PAGES})").fetchall()
+            if free > RETURNED_PAGES:
+                return True
+            self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            return False
 
     def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run one query on this thread's connection; return all rows."""

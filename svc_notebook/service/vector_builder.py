@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +19,7 @@ from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
+from svc_notebook.service.error_log import ERROR_LOG
 from svc_notebook.service.heap import release_free_memory
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies
@@ -140,7 +140,7 @@ class VectorBuilder:
         except Exception as error:
             if is_damage(error) or self._thread.stopping.is_set():
                 raise
-            traceback.print_exc(file=sys.stderr)
+            ERROR_LOG.write_traceback(error)
             self._report(indices, f"vectors cannot be computed ({type(error).__name__}: {error})")
         else:
             self._retries.pop(index.id, None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -404,6 +405,41 @@ def test_key_is_printed_only_on_request(connected: Svc) -> None:
     assert json.loads(hidden.stdout)["key"] == "Secret(...)"
     assert "pass --reveal to show them" in hidden.stderr
     assert (len(key), shown.stderr) == (32, "")
+
+
+def test_a_terminal_shows_a_new_key_once(
+    address: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in address.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+
+    assert main(["keys", "add", "--acl", "search", "--validity", "7d"]) == 0
+    added = capsys.readouterr()
+    assert main(["keys"]) == 0
+    listed = capsys.readouterr()
+
+    key = added.out.split()[1]
+    assert len(key) == 32
+    assert "this key is shown once" in added.err
+    assert key not in listed.out
+    assert "masked" in listed.err
+
+
+def test_a_csv_with_lists_says_how_it_is_loaded_back(connected: Svc, tmp_path: Path) -> None:
+    source, table, back = (tmp_path / name for name in ("tags.ndjson", "tags.csv", "back.ndjson"))
+    text = '{"objectID":"1","size":{"w":1},"tags":["a","b"],"zip":"01234"}\n'
+    source.write_text(text)
+    connected("load", str(source), "cli-tags")
+
+    exported = connected("export", "cli-tags", str(table))
+    line = exported.stdout.partition("`svc ")[2].partition("`")[0]
+    loaded = connected(*shlex.split(line.replace("INDEX", "cli-back")))
+    connected("export", "cli-back", str(back))
+
+    assert "lists and objects are JSON texts" in exported.stdout
+    assert loaded.returncode == 0, line
+    assert json.loads(back.read_text()) == json.loads(text)
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -51,6 +52,30 @@ def test_a_key_is_made_from_a_body(typed: Typed) -> None:
     found = svc.get_key(made)
     assert (found["acl"], found["maxHitsPerQuery"]) == (["search"], 5)
     svc.delete_key(made)
+
+
+def test_whoami_shows_the_limits_and_the_expiry_of_the_key(typed: Typed, admin: svc.Client) -> None:
+    made = typed("keys add --acl search --validity 7d --maxHitsPerQuery 5 --description shop")
+    config = admin.connection
+    limited = svc.Client(replace(config, api_key=made["key"]))
+
+    shown = svc.whoami(client=limited)
+
+    assert {*shown} == {"address", "application", "rights", "maxHitsPerQuery", "expires"}
+    assert shown["maxHitsPerQuery"] == 5
+    assert "<redacted>" not in str(shown)
+    listed = svc.read_keys().set_index("description").loc["shop"]
+    left = listed["expires"] - pd.Timestamp.now("UTC")
+    assert pd.Timedelta(days=6.9) < left <= pd.Timedelta(days=7)
+    assert svc.read_keys()["expires"].isna().any()
+    svc.delete_key(made)
+
+
+def test_the_help_of_a_key_describes_its_fields_with_units(typed: Typed) -> None:
+    text = str(typed("help keys add"))
+
+    assert "seconds until the key expires, or a duration such as `24h`" in text
+    assert "maximum queries per IP address and hour" in text
 
 
 def test_an_update_leaves_what_it_does_not_name(typed: Typed, key: Any) -> None:

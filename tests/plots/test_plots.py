@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 
+import svc_notebook as svc
 from svc_notebook import plots
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import typed
@@ -177,6 +179,31 @@ def test_nothing_is_drawn_as_words(draw: Any, schema: dict[str, str], words: str
     one = drawn[0] if isinstance(drawn, list) else drawn
     assert words in texts(one)
     assert saved(one)
+
+
+def test_every_plot_is_one_kind_of_object_that_shows_no_text_as_the_last_line() -> None:
+    """A plot of one axes can be used as these axes; a list of several says which to choose."""
+    single, several = plots.plot_crawl(frame(CRAWLER_URLS)), plots.plot_logs(logs_of([200], 0))
+
+    assert [type(plot) for plot in (single, several)] == [plots.Plot, plots.Plot]
+    assert single.get_title(loc="left") == single[0].get_title(loc="left") != ""
+    assert several.figure is several[2].figure
+    assert several._repr_png_().startswith(b"\x89PNG")
+    with pytest.raises(AttributeError, match="a plot of 3 axes has no `set_title`; choose one"):
+        several.set_title("x")
+    assert several._ipython_display_() is None  # type: ignore[func-returns-value]
+
+
+@pytest.mark.parametrize("package", [svc, svc.tuning, svc.tuning.clicks], ids=lambda p: p.__name__)
+def test_each_function_that_plots_returns_a_plot(package: Any) -> None:
+    returned = {
+        name: inspect.signature(getattr(package, name)).return_annotation
+        for name in dir(package)
+        if name.startswith("plot_")
+    }
+
+    assert returned
+    assert {str(kind).rpartition(".")[2] for kind in returned.values()} == {"Plot"}
 
 
 def test_one_can_give_the_axes() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -50,6 +50,33 @@ def read_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr("svc_notebook.service.indices.registry.read_chunks", note)
     return built
+
+
+def test_the_database_becomes_smaller_after_an_index_is_dropped(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    service.start()
+    database = tmp_path / "service.sqlite"
+    text = "word " * 200
+    steps = [
+        BatchOperation("addObject", f"{n}", msgspec.json.encode({"objectID": f"{n}", "text": text}))
+        for n in range(8_000)
+    ]
+    wait_published(service, service.accept("films", "steps", encode_operations(steps)))
+    [[stored]] = service.store.read("PRAGMA page_count")
+
+    wait_published(
+        service, service.accept("films", "steps", encode_operations([BatchOperation("delete")]))
+    )
+
+    assert wait_until(lambda: database.stat().st_size < stored * 4096 / 4)
+    service.stop()
+
+
+def wait_until(is_reached: Callable[[], bool], seconds: float = 15) -> bool:
+    deadline = time.monotonic() + seconds
+    while not is_reached() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return is_reached()
 
 
 def test_a_saved_engine_is_not_built_again(tmp_path: Path, read_again: list[int]) -> None:

@@ -86,6 +86,25 @@ def test_a_run_stands_for_its_index(house: str) -> None:
         tuning.diagnose(pd.DataFrame(run.to_dict()), RATED)
 
 
+def test_two_judged_queries_are_looked_at_without_any_held_out(house: str) -> None:
+    two = [row for row in RATED if row["query"] in ("lamp", "chair")]
+
+    with pytest.raises(BadInput, match="holdout=0 reads all"):
+        tuning.diagnose(house, two, seed=1)
+    found = tuning.diagnose(house, two, holdout=0)
+
+    assert (found.queries, found.held_out) == (2, 0)
+    assert "on 2 queries (0 held out)" in repr(found)
+    assert "2 queries are not enough to choose" in repr(found)
+
+
+def test_a_diagnosis_says_how_many_queries_it_held_out(house: str) -> None:
+    found = tuning.diagnose(house, RATED, seed=3, budget=300)
+
+    assert found.queries + found.held_out == len({row["query"] for row in RATED})
+    assert f"({found.held_out} held out)" in found._repr_html_()
+
+
 @pytest.mark.slow
 def test_what_changes_no_hit_is_left_out_and_named(house: str) -> None:
     found = tuning.diagnose(house, RATED)

@@ -169,7 +169,7 @@ def test_plots_are_drawn_into_axes_that_are_given(style: str) -> None:
     with pyplot.style.context(style):
         _, axes = pyplot.subplots()
 
-        assert plots.plot_deltas(many(6), axes=axes) is axes
+        assert plots.plot_deltas(many(6), axes=axes)[0] is axes
 
 
 @pytest.mark.parametrize(

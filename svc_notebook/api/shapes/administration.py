@@ -6,6 +6,9 @@ from typing import Any, NotRequired, Required, TypedDict
 
 from svc_notebook.api.integers import Natural
 
+# The description that a service shows of a key to that key itself.
+REDACTED = "<redacted>"
+
 
 class KeyFields(TypedDict, total=False):
     """The fields of an API key; an omitted field has its default."""

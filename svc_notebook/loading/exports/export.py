@@ -23,7 +23,7 @@ from svc_notebook.files import replace_file, write_atomically
 from svc_notebook.loading.database import import_duckdb
 from svc_notebook.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.loading.exports.spool import Spool, open_spool
-from svc_notebook.loading.exports.writers import Format, format_of
+from svc_notebook.loading.exports.writers import SEPARATORS, Format, format_of
 from svc_notebook.loading.options import Kind
 
 if TYPE_CHECKING:
@@ -85,12 +85,24 @@ class Export:
         """The size of the file."""
         return self.path.stat().st_size
 
+    @property
+    def json_columns(self) -> list[str]:
+        """The columns of a CSV or TSV that hold lists and objects as JSON texts."""
+        is_delimited = not {*SEPARATORS}.isdisjoint(self.path.suffixes)
+        return [name for name, kind in self.dtype.items() if is_delimited and kind == "json"]
+
     def __repr__(self) -> str:
+        dtype = dict.fromkeys(self.json_columns, "json")
+        note = (
+            "\nnote: lists and objects are JSON texts; "
+            f"svc.load({str(self.path)!r}, index, dtype={dtype}) reads them "
+            "back, and a .parquet or .ndjson keeps every type"
+        )
         earlier = f" ({self.resumed:,} of them fetched earlier)" if self.resumed else ""
         others = "".join(f", {path.name}" for path in self.included)
         return (
             f"{self.index}: {self.rows:,} records{earlier} in {self.path}{others}, "
-            f"{self.seconds:.1f} s"
+            f"{self.seconds:.1f} s{note if dtype else ''}"
         )
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
-import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -17,6 +15,7 @@ from svc_notebook.service.crawlers.ledger import CrawlLedger, TaskLedger
 from svc_notebook.service.crawlers.preconditions import find_config_error, read_config
 from svc_notebook.service.crawlers.reindex import block, block_urls, publish
 from svc_notebook.service.crawlers.task import StoredCrawlerTask
+from svc_notebook.service.error_log import ERROR_LOG
 from svc_notebook.service.store import is_storage_failure
 
 if TYPE_CHECKING:
@@ -110,10 +109,10 @@ async def _run_job(work: Callable[[], Awaitable[None]], stopped: asyncio.Event) 
             return str(error)
         except Exception as error:
             if not is_storage_failure(error):
-                traceback.print_exception(error, file=sys.stderr)
+                ERROR_LOG.write_traceback(error)
                 return f"the crawl failed: {type(error).__name__}; see the service's output"
-            sys.stderr.write(
-                f"a crawl is waiting: {error}; free disk space or unlock the data folder\n"
+            ERROR_LOG.write(
+                f"a crawl is waiting: {error}; free disk space or unlock the data folder"
             )
             await sleep_unless_stopped(stopped, RETRY_SECONDS)
         else:

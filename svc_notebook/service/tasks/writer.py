@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import traceback
 from collections.abc import Sequence
 from functools import partial
 
 from svc_notebook.service.background_thread import BackgroundThread
+from svc_notebook.service.error_log import ERROR_LOG
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store, is_sqlite_damage, is_storage_failure
 from svc_notebook.service.tasks.appliers import prepare_run, select_run
@@ -72,7 +71,7 @@ class Writer:
                 for task in run:
                     self._apply([task])
                 return
-            self._discard(run[0])
+            self._discard(run[0], error)
         self._tasks.published = run[-1].id
         self._merge(run)
 
@@ -100,8 +99,8 @@ class Writer:
         names = {task.index_name for task in run}
         self._thread.attempt(partial(self._catalog.merge_small_segments, names, busy=busy))
 
-    def _discard(self, task: QueuedTask) -> None:
+    def _discard(self, task: QueuedTask, error: Exception) -> None:
         """Delete a task that can never be applied, because it would block all later tasks."""
-        traceback.print_exc(file=sys.stderr)
+        ERROR_LOG.write_traceback(error)
         with self._store.writing() as connection:
             connection.execute("DELETE FROM tasks WHERE id = ?", [task.id])

@@ -8,7 +8,7 @@ import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.declarations.arguments import check_arguments
-from svc_notebook.plots.canvas import clean, colours, draw_empty, draw_legend, make_axes
+from svc_notebook.plots.canvas import Plot, clean, colours, draw_empty, draw_legend, make_axes
 from svc_notebook.tuning.clicks.impressions import check_impressions
 from svc_notebook.tuning.clicks.models import ImpressionArrays, divide
 from svc_notebook.tuning.clicks.position_based_model import fit_examination, sum_by
@@ -81,7 +81,7 @@ MAX_LABELLED_POSITIONS = 20
 
 
 @check_arguments
-def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes:
+def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Plot:
     """Plot the click-through rate of each position, raw and corrected.
 
     Parameters
@@ -96,8 +96,8 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -118,7 +118,7 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes
     if shown.empty:
         clean(axis, "Click-through rate by position")
         draw_empty(axis, "no impressions")
-        return axis
+        return Plot([axis])
     rows = positions(shown).head(top)
     clean(axis, f"Click-through rate by position; {rows['impressions'].sum():,.0f} impressions")
     palette = colours()
@@ -134,7 +134,7 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes
     axis.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axis.set_xlabel("position", fontsize=8.5, color=palette.ink)
     draw_legend(axis)
-    return axis
+    return Plot([axis])
 
 
 def _print_values(axis: Axes, rows: DataFrame) -> None:

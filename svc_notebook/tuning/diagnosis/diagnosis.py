@@ -87,7 +87,8 @@ async def diagnose(
     metric : str, default 'ndcg@10'
         Metric of the gains.
     holdout : float, default 0.3
-        Share of the queries that are not read, from 0 to 1, as in `search`.
+        Share of the queries that are not read, from 0 up to 1, as in `search`; 0 reads all, to
+        look at a few.
     k : int, default as many as the metric needs, at least 10
         Number of hits of each query.
     seed : int, default 0
@@ -136,7 +137,7 @@ async def diagnose(
     async with TrialIndex(client, index, state, k=depth, counts=counts) as tried:
         trials = ValueTrials(seen, tried, metric, seed, AS_IT_IS, spending)
         steps = await _try_in_steps(client, state, trials, levers, depth, on_progress)
-    return _conclude(seen, findings, trials, *steps)
+    return replace(_conclude(seen, findings, trials, *steps), held_out=plan.holdout)
 
 
 def _name_index(index: str | DataFrame) -> str:

@@ -12,7 +12,7 @@ from svc_notebook.tuning.diagnosis.observation import list_words
 from svc_notebook.tuning.search_budget import check_budget
 from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments, check_queries
-from svc_notebook.tuning.variants.query_parts import mark_queries, tune_part
+from svc_notebook.tuning.variants.query_parts import tune_part
 
 READINGS_PER_QUERY = 2  # its first hits, and its first 1,000
 TRIALS_PER_QUERY = 100  # without a budget; the index as it is, and each value
@@ -75,7 +75,7 @@ def plan_diagnosis(
     queries : str, list, DataFrame or path, default those of the judgments
         Queries to read.
     holdout : float, default 0.3
-        Share of the queries that are not read, from 0 to 1.
+        Share of the queries that are not read, from 0 up to 1; 0 reads all.
     seed : int, default 0
         Seed of the random numbers.
     budget : int, default None
@@ -106,7 +106,6 @@ def plan_diagnosis(
 def plan_queries(table: DataFrame, holdout: float, seed: int, budget: int | None) -> DiagnosisPlan:
     """Return the plan for checked queries."""
     tune = tune_part(table, holdout, seed)
-    held = int((mark_queries(table, holdout, seed)["split"] == "holdout").sum())
     reading = READINGS_PER_QUERY * len(tune) + len(list_words(tune))
     least = reading + MIN_TRIALS_PER_QUERY * len(tune)
     if budget is None:
@@ -117,4 +116,4 @@ def plan_queries(table: DataFrame, holdout: float, seed: int, budget: int | None
             f"read the index, and each value is tried with {len(tune):,}; raise `budget`, or "
             "diagnose fewer queries"
         )
-    return DiagnosisPlan(len(tune), held, reading, budget)
+    return DiagnosisPlan(len(tune), len(table) - len(tune), reading, budget)

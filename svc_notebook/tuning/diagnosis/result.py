@@ -35,6 +35,8 @@ class RelevanceDiagnosis:
         Metric of the gains.
     queries : int
         Number of queries that were read; no query that `search` holds out is among them.
+    held_out : int
+        Number of queries that `search` holds out, which were not read.
     before : float
         Mean score of these queries with the index as it is.
     findings : DataFrame
@@ -78,6 +80,7 @@ class RelevanceDiagnosis:
     searches: int = 0
     is_cut: bool = False
     text_score: dict[str, Any] = field(default_factory=dict, repr=False)
+    held_out: int = 0
 
     @property
     def start(self) -> dict[str, Any]:
@@ -120,6 +123,7 @@ class RelevanceDiagnosis:
     def _headline(self) -> str:
         return (
             f"{self.index}: {self.metric} {format_number(self.before)} on {self.queries:,} queries"
+            f" ({self.held_out:,} held out)"
         )
 
     def _found(self) -> list[dict[Any, Any]]:

@@ -32,7 +32,7 @@ from svc_notebook.tuning.statistics import (
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table, check_judgments, check_runs
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from svc_notebook.plots.canvas import Plot
 
 PAIRED = [
     "run", *QUESTION, "metric", "before", "after", "delta", "judged_before", "judged_after",
@@ -161,7 +161,7 @@ class Comparison:
         """
         return self._tested.copy()
 
-    def plot(self, metric: str | None = None, *, run: str | None = None, axes: Any = None) -> Axes:
+    def plot(self, metric: str | None = None, *, run: str | None = None, axes: Any = None) -> Plot:
         """Plot the difference of each query by one metric.
 
         Parameters
@@ -175,15 +175,15 @@ class Comparison:
 
         Returns
         -------
-        Axes
-            The axes.
+        Plot
+            The axes, which the plot also is.
 
         Raises
         ------
         BadInput
             If the metric or the run does not exist.
         """
-        drawn: Axes = plot_deltas(self, metric, run=run, axes=axes)
+        drawn: Plot = plot_deltas(self, metric, run=run, axes=axes)
         return drawn
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Any:

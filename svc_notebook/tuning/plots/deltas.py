@@ -8,7 +8,7 @@ import numpy as np
 
 from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
+from svc_notebook.plots.canvas import Plot, background, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.number_format import p_value, span
 from svc_notebook.tuning.plots.labels import pick, plain_title, short
 from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
@@ -31,7 +31,7 @@ def plot_deltas(
     run: str | None = None,
     top: int = 8,
     axes: Any = None,
-) -> Axes:
+) -> Plot:
     """Plot the difference of each query by one metric, sorted, with labels of the largest.
 
     Parameters
@@ -49,8 +49,8 @@ def plot_deltas(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -80,9 +80,9 @@ def plot_deltas(
     plain_title(axis)
     if moved.empty:
         draw_empty(axis, f"no query's {metric} differs")
-        return axis
+        return Plot([axis])
     _draw_bars(axis, shown, len(moved) - len(shown))
-    return axis
+    return Plot([axis])
 
 
 def _title(row: Any) -> str:
@@ -147,7 +147,7 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
         )  # fmt: skip
 
 
-def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: Any = None) -> Axes:
+def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: Any = None) -> Plot:
     """Plot the distribution of each run's mean difference over resamples, with its 95 % interval.
 
     Parameters
@@ -161,8 +161,8 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -185,7 +185,7 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
     scores = comparison.scores[comparison.scores["metric"] == metric].dropna(subset="delta")
     if scores.groupby("run").size().max() < 2 or scores.empty:
         draw_empty(axis, "there are too few queries to resample")
-        return axis
+        return Plot([axis])
     tested = comparison.test().set_index(["run", "metric"])
     for number, name in enumerate(names):
         part = scores[scores["run"] == name]
@@ -203,7 +203,7 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
     axis.set_yticks([])
     axis.set_ylim(-0.3, len(names) + 0.02)
     axis.spines["left"].set_visible(False)
-    return axis
+    return Plot([axis])
 
 
 def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
+from svc_notebook.plots.canvas import Plot, background, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.plots.labels import plain_title, short
 from svc_notebook.tuning.statistics import cohen
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments
@@ -21,7 +21,7 @@ MAX_GRADE_BARS = 12
 """More grades are drawn as a histogram."""
 
 
-def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
+def plot_grades(judgments: Table, *, axes: Any = None) -> Plot:
     """Plot the number of hits of each grade.
 
     Parameters
@@ -34,8 +34,8 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
     clean(axis, f"{len(ratings):,} ratings of {queries:,} queries{apart}")
     if not len(ratings):
         draw_empty(axis, "no rating")
-        return axis
+        return Plot([axis])
     palette = colours()
     # Better grades are darker.
     shades = [_shade(number / max(len(labels) - 1, 1)) for number in range(len(labels))]
@@ -69,12 +69,12 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
     axis.set_xlim(0, counts.max() * 1.18)
     axis.tick_params(left=False, bottom=False, labelbottom=False)
     axis.spines["bottom"].set_visible(False)
-    return axis
+    return Plot([axis])
 
 
 def plot_confusion(
     judgments: Table, raters: tuple[str, str] | None = None, *, axes: Any = None
-) -> Axes:
+) -> Plot:
     """Plot the confusion matrix of two raters.
 
     Parameters
@@ -88,8 +88,8 @@ def plot_confusion(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -116,11 +116,11 @@ def plot_confusion(
     plain_title(axis)
     if not len(both):
         draw_empty(axis, "no hit was rated by both")
-        return axis
+        return Plot([axis])
     _draw_counts(axis, both, grades)
     axis.set_ylabel(short(first), fontsize=8.5, color=colours().grey, parse_math=False)
     axis.set_xlabel(short(other), fontsize=8.5, color=colours().grey, parse_math=False)
-    return axis
+    return Plot([axis])
 
 
 def _counted(ratings: Any) -> tuple[list[str], Any]:

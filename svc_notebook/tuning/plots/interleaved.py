@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svc_notebook.plots.canvas import clean, colours, draw_empty, make_axes
+from svc_notebook.plots.canvas import Plot, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.statistics import DECISIVE_EVIDENCE
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from svc_notebook.tuning.interleaving.outcome import InterleavingOutcome
 
 HEIGHT_INCHES = 2.8
 
 
-def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Sequence[Axes]:
+def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Plot:
     """Draw the share of users who prefer b, and the evidence, after each user with a preference."""
     drawn = make_axes(axes, 1, 2, HEIGHT_INCHES)
     left, right = drawn

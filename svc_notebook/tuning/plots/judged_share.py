@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.plots.canvas import check_columns, clean, colours, draw_empty, make_axes
+from svc_notebook.plots.canvas import Plot, check_columns, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.plots.labels import plain_title, short
 
 if TYPE_CHECKING:
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 NEEDED = ("run", "metric", "mean", "low", "high", "judged")
 
 
-def plot_judged(
-    summary: DataFrame, metric: str | None = None, *, axes: Any = None
-) -> Sequence[Axes]:
+def plot_judged(summary: DataFrame, metric: str | None = None, *, axes: Any = None) -> Plot:
     """Plot the mean of each run with its interval, and the share of judged hits.
 
     Parameters
@@ -33,7 +31,7 @@ def plot_judged(
 
     Returns
     -------
-    sequence of two Axes
+    Plot
         The axes of means and shares.
 
     Raises

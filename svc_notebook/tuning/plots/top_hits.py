@@ -9,7 +9,7 @@ import pandas as pd
 
 from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.plots.canvas import background, clean, colours, make_axes
+from svc_notebook.plots.canvas import Plot, background, clean, colours, make_axes
 from svc_notebook.tuning.plots.labels import pick, plain_title, short
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def plot_tops(
     run: str | None = None,
     titles: Mapping[str, str] | None = None,
     axes: Any = None,
-) -> Axes:
+) -> Plot:
     """Plot the hits of one query before and after, with their ratings.
 
     Parameters
@@ -48,8 +48,8 @@ def plot_tops(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def plot_tops(
     for row in part.to_dict("records"):
         _draw_hit(axis, row, titles if titles is not None else {})
     _draw_heads(axis, comparison.base, run, deepest)
-    return axis
+    return Plot([axis])
 
 
 def _title(comparison: ComparedRuns, metric: str, run: str, query: str, filters: str) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from svc_notebook.display import format_difference
-from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
+from svc_notebook.plots.canvas import Plot, background, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.plots.labels import plain_title
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 HEIGHT_INCHES = 3.4
 
 
-def plot_search(found: SearchedVariants, *, axes: Any = None) -> Sequence[Axes]:
+def plot_search(found: SearchedVariants, *, axes: Any = None) -> Plot:
     """Draw a variant search: each trial's gain on the tune queries, then the held-out finalists.
 
     A trial on a part of the queries is hollow; the line is the best so far. The second axes shows

@@ -8,6 +8,7 @@ import numpy as np
 
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.plots.canvas import (
+    Plot,
     background,
     check_columns,
     clean,
@@ -26,7 +27,7 @@ ROW_INCHES = 0.25
 
 def plot_variants(
     scores: DataFrame, metric: str | None = None, *, top: int = 25, axes: Any = None
-) -> Axes:
+) -> Plot:
     """Plot the scores of queries by run as a heatmap.
 
     Parameters
@@ -42,8 +43,8 @@ def plot_variants(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -79,9 +80,9 @@ def plot_variants(
     plain_title(axis)
     if table.empty:
         draw_empty(axis, "no scores")
-        return axis
+        return Plot([axis])
     _draw(axis, table.to_numpy(dtype=float), [_label(*key) for key in table.index], runs)
-    return axis
+    return Plot([axis])
 
 
 def _label(query: str, filters: str) -> str:

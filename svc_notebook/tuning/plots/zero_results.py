@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.plots.canvas import clean, colours, draw_empty, make_axes
+from svc_notebook.plots.canvas import Plot, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.tables.sampling import zero_shares
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HEIGHT_INCHES = 1.9
 
 
-def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
+def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Plot:
     """Plot the zero-result share of the searches of each stratum of a log.
 
     Parameters
@@ -27,8 +27,8 @@ def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
     rows = shares[(shares["stratum"] != "all") & (shares["searches"] > 0)]
     if rows.empty:
         draw_empty(axis, "no searches")
-        return axis
+        return Plot([axis])
     palette = colours()
     places = range(len(rows))
     axis.barh(places, rows["share"], color=palette.hue, height=0.62)
@@ -67,7 +67,7 @@ def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
     axis.xaxis.set_visible(False)
     axis.tick_params(left=False)
     axis.spines["bottom"].set_visible(False)
-    return axis
+    return Plot([axis])
 
 
 def _title(total: Any) -> str:

@@ -30,13 +30,13 @@ def part_queries(queries: DataFrame, share: float, seed: int) -> tuple[DataFrame
 
 
 def tune_part(queries: DataFrame, share: float, seed: int) -> DataFrame:
-    """Return the queries that a search with the same arguments selects on."""
-    marked = mark_queries(queries, share, seed)
+    """Return the queries that a search with the same arguments selects on; all for a share of 0."""
+    marked = mark_queries(queries, share, seed) if share else queries.assign(split="tune")
     tune = marked[marked["split"] == "tune"]
     if len(tune) < MIN_QUERIES_PER_PART:
         raise BadInput(
             f"{len(tune)} of the {len(queries)} queries can be read, the others are held out; "
-            f"at least {MIN_QUERIES_PER_PART} are necessary"
+            f"at least {MIN_QUERIES_PER_PART} are necessary, and holdout=0 reads all"
         )
     return tune.reset_index(drop=True)
 
