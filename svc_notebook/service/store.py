@@ -345,7 +345,8 @@ class Store:
             [mode] = self._writer.execute("PRAGMA auto_vacuum").fetchone()
             if mode != INCREMENTAL_VACUUM or free < MIN_RETURNED_PAGES:
                 return False
-            self._writer.execute(f"PRAGMA incremental_vacuum({RETURNED_PAGES})").fetchall()
+            # `execute` ends a statement without columns at its first step, which is one page.
+            self._writer.executescript(f"PRAGMA incremental_vacuum({RETURNED_PAGES})")
             if free > RETURNED_PAGES:
                 return True
             self._writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
