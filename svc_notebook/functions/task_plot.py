@@ -18,7 +18,7 @@ from svc_notebook.plots.canvas import check_columns
 from svc_notebook.session.connection import AnyClient
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 POLL_SECONDS = 0.25
 PNG_DOTS_PER_INCH = 100
@@ -32,7 +32,7 @@ def plot_tasks(
     timeout: float = 600,
     axes: Any = None,
     client: AnyClient | None = None,
-) -> Axes:
+) -> plots.Plot:
     """Watch tasks until they are published, and plot a bar for each; a notebook shows it meanwhile.
 
     Parameters
@@ -50,8 +50,8 @@ def plot_tasks(
 
     Returns
     -------
-    Axes
-        The axes.
+    Plot
+        The axes, which the plot also is.
 
     Raises
     ------
@@ -114,7 +114,7 @@ class _LiveFigure:
         """Whether there is an output."""
         return self._handle is not None
 
-    def show(self, axes: Axes) -> None:
+    def show(self, axes: plots.Plot) -> None:
         """Show the figure of axes in place of the one before; it is not shown by its cell, too."""
         from matplotlib import pyplot
 

@@ -62,7 +62,7 @@ def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> No
         raise BadInput(f"the DataFrame has no column `{missing[0]}`; {reader} returns it")
 
 
-class Plot(list["Axes"]):
+class Plot(list[Any]):
     """The axes of a plot; one of a single axes has the methods of these axes, too.
 
     Attributes

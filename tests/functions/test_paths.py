@@ -59,7 +59,8 @@ def test_each_path_has_its_size_and_the_command_that_removes_it(
 def test_a_running_service_is_stopped_before_its_data_is_removed(home: Path) -> None:
     service = begin()
     try:
-        assert svc.paths().set_index("kind").loc["data", "remove"].startswith("svc stop --data ")
+        removal = str(svc.paths().set_index("kind").loc["data", "remove"])
+        assert removal.startswith("svc stop --data ")
     finally:
         service.stop()
 

@@ -95,7 +95,7 @@ LAYERS: list[dict[str, set[str]]] = [
 # The same inside packages; modules on one line do not import each other.
 LAYERS_INSIDE: dict[str, list[set[str]]] = {
     "service": [
-        {"store", "folder", "limits", "heap", "engine", "crawl"},
+        {"store", "folder", "limits", "heap", "error_log", "engine", "crawl"},
         {"background_thread", "embedding_endpoint"},
         {"embedding_models"},
         {"embedder", "reranker"},

@@ -389,7 +389,7 @@ def test_positions_are_drawn_with_their_values() -> None:
 
     axis = clicks.plot_positions(frame, top=5, axes=own)
 
-    assert axis is own
+    assert axis[0] is own
     assert len(axis.patches) == 5
     assert len(axis.texts) == 10
     assert "96,000" in axis.get_title("left") or "impressions" in axis.get_title("left")
