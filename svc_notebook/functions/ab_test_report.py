@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from html import escape
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pandas import DataFrame, Timestamp, to_datetime
 
 from svc_notebook import plots
 from svc_notebook.api.shapes.ab_tests import ABTest, EffectMetric, VariantFigures
 from svc_notebook.tuning.statistics import holm
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 MAX_P_VALUE = 0.05
 # The rate of searches is that of at least an hour.
@@ -135,7 +132,7 @@ class ABTestReport:
         lines = [f"<b>{escape(self._headline())}</b>", *map(escape, (self.verdict, self.outlook))]
         return "".join(f"<p>{line}</p>" for line in lines) + table
 
-    def plot(self, *, axes: Any = None) -> Axes:
+    def plot(self, *, axes: Any = None) -> plots.Plot:
         """Draw the relative change of each metric with its interval."""
         return plots.plot_ab_test(self.metrics, axes=axes)
 
