@@ -14,7 +14,7 @@ CONSTRAINTS ?= constraints.txt
 INSTALL = $(if $(filter constraints.txt,$(CONSTRAINTS)),install_verified,install_constrained)
 # Tests start hundreds of processes: each would compile every module where a machine forbids keeping.
 export PYTHONDONTWRITEBYTECODE =
-# Extras that come with another: no second round of pip for them.
+# Groups and extras that come with another: no second round of pip for them.
 WITHIN_bench = demo test
 WITHIN_dev = demo docs test
 WITHIN_docs = demo
@@ -95,7 +95,8 @@ $(BIN)/python $(PIP_INSTALL) --no-deps --no-index --no-build-isolation --editabl
 endef
 
 define install_constrained
-PIP_CONSTRAINT="$(CONSTRAINTS)" $(BIN)/python $(PIP_INSTALL) --editable ".[$*]"
+$(BIN)/python .ci/versions.py list $* >$(VENV)/$*.txt
+PIP_CONSTRAINT="$(CONSTRAINTS)" $(BIN)/python $(PIP_INSTALL) --requirement $(VENV)/$*.txt --editable .
 endef
 
 $(VENV)/.%: pyproject.toml $(CONSTRAINTS) hashes.txt

@@ -44,6 +44,10 @@ GROUPS = {
         *("svc_notebook/functions/", "svc_notebook/magics/", "svc_notebook/tuning/"),
         *("svc_notebook/plots/", "svc_notebook/samples", "svc_notebook/session/"),
     ),
+    "kill-points": (
+        *("svc_notebook/deployment/", "svc_notebook/tuning/changes/", "tests/kill_points.py"),
+        *("svc_notebook/client/", "tests/deployment/"),
+    ),
     "newest-releases": (),
 }
 # Without a change of their own, commits of this time were tested together.

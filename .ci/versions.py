@@ -2,7 +2,8 @@
 
     python .ci/versions.py pin PYTHON...          write constraints.txt from the newest releases
     python .ci/versions.py hash                   write hashes.txt, and the pins that are missing
-    python .ci/versions.py select EXTRA           print the requirements of an extra, with hashes
+    python .ci/versions.py select NAME            print what an extra or group needs, with hashes
+    python .ci/versions.py list NAME              print the same as the project declares it
     python .ci/versions.py test PYTHON TESTS...   run TESTS with the newest releases
 
 `pin` takes the earliest patch release of each Python, since a release may need a later one.
@@ -20,6 +21,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,8 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
 NEWEST = ROOT / ".venv-newest"
 HASHES = ROOT / "hashes.txt"
-EXTRAS = ".[dev,bench]"
-INSTALLED_EXTRAS = ("bench", "demo", "dev", "docs", "test")  # those of the targets of make
+GROUPS = ("dev", "bench")  # all that any other group or extra of the targets of make needs
+INSTALLED = ("bench", "demo", "dev", "docs", "test")  # groups and extras of the targets of make
 OLDEST_PYTHON = "3.11"
 BUILD = ("hatchling",)  # what building the project needs, apart from the extras
 HEAD = """\
@@ -37,7 +39,7 @@ HEAD = """\
 """
 HASHES_HEAD = """\
 # Every file of the versions in constraints.txt, for all platforms; above each package stand the
-# extras that need it. Written by `make hashes`.
+# groups and extras that need it. Written by `make hashes`.
 """
 # The markers of uv for what pip resolves for one Python.
 PYTHON_MARKERS = {
@@ -54,12 +56,15 @@ def main(command: str, *arguments: str) -> int:
         CONSTRAINTS.write_text(write_constraints([*map(resolve, arguments)]), encoding="utf-8")
         return main("hash")
     if command == "hash":
-        compiled = {extra: compile_extra(extra) for extra in INSTALLED_EXTRAS}
+        compiled = {name: compile_requirements(name) for name in INSTALLED}
         HASHES.write_text(write_hashes(compiled), encoding="utf-8")
         add_pins({entry for entries in compiled.values() for entry in entries})
         return 0
     if command == "select" and arguments:
         print("\n".join(select(*arguments)))
+        return 0
+    if command == "list" and arguments:
+        print("\n".join(read_requirements(*arguments)))
         return 0
     if command == "test" and arguments:
         return run_newest(*arguments)
@@ -71,7 +76,7 @@ def resolve(python: str) -> tuple[str, Versions]:
     """Return the version of `python`, and the newest releases that pip would install for it."""
     command = [
         python, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed",
-        "--disable-pip-version-check", "--report", "-", *BUILD, "--editable", EXTRAS,
+        "--disable-pip-version-check", "--report", "-", *BUILD, *read_requirements(*GROUPS),
     ]  # fmt: skip
     environment = {**os.environ, "PIP_CONSTRAINT": ""}
     result = subprocess.run(
@@ -82,8 +87,26 @@ def resolve(python: str) -> tuple[str, Versions]:
         normalize(entry["metadata"]["name"]): entry["metadata"]["version"]
         for entry in report["install"]
     }
-    del found["svc-notebook"]
     return report["environment"]["python_version"], found
+
+
+def read_requirements(*names: str) -> list[str]:
+    """Return what extras and groups need, with the project's own dependencies, in order."""
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    declared = {**content["project"]["optional-dependencies"], **content["dependency-groups"]}
+
+    def list_needs(name: str) -> Iterator[str]:
+        for need in declared[name]:
+            if isinstance(need, dict):
+                yield from list_needs(need["include-group"])
+            elif own := re.fullmatch(r"svc-notebook\[(.+)\]", need):
+                for extra in own[1].split(","):
+                    yield from list_needs(extra)
+            else:
+                yield need
+
+    needs = [*content["project"]["dependencies"], *(n for name in names for n in list_needs(name))]
+    return list(dict.fromkeys(needs))
 
 
 def normalize(name: str) -> str:
@@ -108,13 +131,13 @@ def write_constraints(resolved: list[tuple[str, Versions]]) -> str:
     return HEAD + "\n".join(lines) + "\n"
 
 
-def compile_extra(extra: str) -> dict[str, list[str]]:
-    """Return the requirements of an extra on every platform, each with the hashes of its files."""
+def compile_requirements(name: str) -> dict[str, list[str]]:
+    """Return what an extra or group needs on every platform, each with the hashes of its files."""
     with tempfile.TemporaryDirectory() as folder:
-        build, output = Path(folder, "build.in"), Path(folder, "output.txt")
-        build.write_text("\n".join(BUILD), encoding="utf-8")
+        needed, output = Path(folder, "needed.in"), Path(folder, "output.txt")
+        needed.write_text("\n".join([*BUILD, *read_requirements(name)]), encoding="utf-8")
         command = [
-            "uv", "pip", "compile", "pyproject.toml", str(build), "--extra", extra, "--universal",
+            "uv", "pip", "compile", str(needed), "--universal",
             "--python-version", OLDEST_PYTHON, "--constraint", str(CONSTRAINTS),
             "--generate-hashes", "--no-annotate", "--no-header",
             "--quiet", "--output-file", str(output),
@@ -136,26 +159,26 @@ def compile_extra(extra: str) -> dict[str, list[str]]:
 
 
 def write_hashes(compiled: dict[str, dict[str, list[str]]]) -> str:
-    """Join the requirements of all extras; those of each package are named above it."""
+    """Join all requirements; the groups and extras of each package are named above it."""
     blocks = []
     for requirement in sorted({text for entries in compiled.values() for text in entries}):
-        extras = [extra for extra, entries in compiled.items() if requirement in entries]
-        hashes = compiled[extras[0]][requirement]
+        names = [name for name, entries in compiled.items() if requirement in entries]
+        hashes = compiled[names[0]][requirement]
         lines = [f"{requirement} \\", *(f"    {text} \\" for text in hashes)]
-        blocks.append(f"# {' '.join(extras)}\n" + "\n".join(lines).removesuffix(" \\"))
+        blocks.append(f"# {' '.join(names)}\n" + "\n".join(lines).removesuffix(" \\"))
     return HASHES_HEAD + "\n".join(blocks) + "\n"
 
 
-def select(extra: str) -> Iterator[str]:
-    """Yield the lines of hashes.txt that an extra needs; fail if a pin has no hashes."""
+def select(name: str) -> Iterator[str]:
+    """Yield the lines of hashes.txt that an extra or group needs; fail if a pin has no hashes."""
     lines = HASHES.read_text(encoding="utf-8").removeprefix(HASHES_HEAD)
     hashed = {line.partition(" ")[0] for line in lines.splitlines() if re.match(r"[a-z]", line)}
     pins = {line.partition(";")[0] for line in read_pins()}
     if unknown := sorted(pins - hashed):
         raise SystemExit(f"hashes.txt lacks {', '.join(unknown)}; run `make hashes`")
     for block in re.split(r"^# ", lines, flags=re.M)[1:]:
-        extras, _, text = block.partition("\n")
-        if extra in extras.split():
+        names, _, text = block.partition("\n")
+        if name in names.split():
             yield text.rstrip("\n")
 
 
@@ -206,7 +229,8 @@ def run_newest(python: str, *tests: str) -> int:
     for name, old in sorted(newer.items()):
         print(f"newer than its pin: {name} {newest[name]} (pinned: {old or 'not pinned'})")
     subprocess.run([python, "-m", "venv", "--clear", str(NEWEST)], check=True)
-    install("--editable", EXTRAS)
+    install(*read_requirements(*GROUPS))
+    install("--editable", ".")
     # A fault of a new release shows in few examples, too, and fails twice.
     failed = run_tests("--quick", *tests)
     failed = run_tests(*failed) if failed else []

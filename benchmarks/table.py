@@ -24,6 +24,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from benchmarks.figures import FILE_VARIABLE, Figure, read_figures  # noqa: E402
+from tests.browser.lab import CHROMIUM  # noqa: E402
 
 HERE = Path(__file__).parent
 SCRIPTS = {
@@ -38,6 +39,8 @@ SCRIPTS = {
     HERE / "extension.py": "JupyterLab with and without the extension",
     HERE / "kill.py": "Killing the service during writes",
 }
+# These need a browser.
+IN_BROWSER = (HERE / "keystroke.py", HERE / "extension.py")
 SCALE = {HERE / "scale.py": "Ten million records"}
 COLUMNS = ("figure", "ours", "peer", "ratio", "wanted", "holds")
 RIGHT_ALIGNED = ("ours", "ratio")
@@ -61,6 +64,9 @@ class Group(NamedTuple):
 def main(arguments: Sequence[str] | None = None, scripts: Mapping[Path, str] = SCRIPTS) -> int:
     given = read_options(arguments, {**scripts, **SCALE})
     chosen = choose_scripts(given, scripts)
+    if CHROMIUM is None and (skipped := [path.name for path in chosen if path in IN_BROWSER]):
+        print(f"Without Chromium, {' and '.join(skipped)} are skipped; apt-get install chromium")
+        chosen = {path: title for path, title in chosen.items() if path not in IN_BROWSER}
     runs: dict[Path, list[Run]] = {path: [] for path in chosen}
     for number in range(given.rounds):
         for path, title in chosen.items():

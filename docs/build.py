@@ -4,7 +4,7 @@
     python docs/build.py --no-run     without them, in seconds
 
 Pages are gathered in `build/docs/`: those of `docs/`, the reference of functions from their
-docstrings, and the tutorials.
+docstrings, the changelog, and the tutorials.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ def gather_pages(folder: Path, *, run: bool) -> None:
     for name, text in write_pages().items():
         path = functions / f"{name}.md"
         path.write_text(link_names(text, path.relative_to(pages)), encoding="utf-8")
+    shutil.copy(ROOT / "CHANGELOG.md", pages / "changelog.md")
     write_tutorials(pages / "tutorials", run=run)
     config = (ROOT / CONFIG).read_text(encoding="utf-8")
     config = config.replace("{version}", version("svc-notebook"))

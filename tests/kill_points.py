@@ -1,10 +1,10 @@
-"""Processes that are killed before or after one of the writes of a call."""
+"""Processes that are killed before or after one of the writes of a call, and what they change."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Literal
+from typing import Any, Literal
 
 from tests.conftest import Running
 
@@ -30,6 +30,23 @@ HttpSender.send = counted
 svc.connect(url=sys.argv[1], app_id=sys.argv[2], api_key=sys.argv[3])
 """
 Moment = Literal["before", "after"]
+RULE: Any = {
+    "conditions": [{"pattern": "lamp", "anchoring": "contains"}],
+    "consequence": {"params": {"filters": "brand:Acme"}},
+}
+FIRST: Any = {
+    "settings": {"attributesForFaceting": ["brand"], "hitsPerPage": 7},
+    "rules": [{"objectID": "filter", **RULE}],
+}
+# Takes the facet and the rule that filters by it away, and adds another pair of them.
+SECOND: Any = {
+    "settings": {"attributesForFaceting": ["name"], "hitsPerPage": 9},
+    "synonyms": [{"objectID": "light", "type": "synonym", "synonyms": ["lamp", "light"]}],
+    "rules": [
+        {"objectID": "filter", "conditions": RULE["conditions"],
+         "consequence": {"params": {"filters": "name:'red lamp'"}}}
+    ],
+}  # fmt: skip
 
 
 def run_killed(service: Running, call: str, write: int, moment: Moment) -> bool:
@@ -37,7 +54,7 @@ def run_killed(service: Running, call: str, write: int, moment: Moment) -> bool:
     arguments = [service.url, service.appId, service.adminKey, str(write), moment]
     ended = subprocess.run(
         [sys.executable, "-c", f"{KILLED}{call}", *arguments],
-        check=False, timeout=60, capture_output=True, text=True,
+        check=False, timeout=120, capture_output=True, text=True,
     )  # fmt: skip
     assert ended.returncode in {0, 9}, ended.stderr
     return ended.returncode == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -21,10 +21,12 @@ from svc_notebook.deployment.apply_runs import describe_interrupted_runs, record
 from svc_notebook.deployment.clone import describe_client, right_of
 from svc_notebook.deployment.configuration import read_configuration
 from svc_notebook.deployment.index_folders import (
+    CRAWLER_SUFFIX,
     assign_folders,
     folder_name,
     list_folders,
     name_file_of,
+    read_text,
 )
 from svc_notebook.deployment.key_rights import read_rights
 from svc_notebook.deployment.replica_names import (
@@ -36,7 +38,7 @@ from svc_notebook.deployment.replica_names import (
 from svc_notebook.deployment.write_marker import MARKS_INDEX, marking
 from svc_notebook.deployment.yaml_file import read_entries, write_entries
 from svc_notebook.display import format_count
-from svc_notebook.errors import BadInput, NotFound, unreadable
+from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.files import write_all
 from svc_notebook.tuning.changes.diff import Differences, tabulate, write_differences
 from svc_notebook.tuning.changes.journal import Change
@@ -162,18 +164,18 @@ async def pull(
                          for scope in scopes}  # fmt: skip
         for scope in scopes:
             path = own / f"{scope}{SUFFIX}"
-            earlier = _read_text(path)
+            earlier = read_text(path)
             text = render(live, scope, earlier)
             if text != earlier:
                 texts[path] = earlier, text
         for path, text in name_file_of(index, own).items():
-            if text != (earlier := _read_text(path)):
+            if text != (earlier := read_text(path)):
                 texts[path] = earlier, text
     if not check:
         write_all({path: text for path, (_, text) in texts.items()})
     return ConfigurationDrift(
         folder, _table(deltas), check, tuple(indices), () if check else tuple(texts),
-        notes=tuple(notes), diff=_diff(folder, texts) if check else "",
+        notes=tuple(notes), diff=write_diff(folder, texts) if check else "",
     )  # fmt: skip
 
 
@@ -185,8 +187,12 @@ async def apply(
     check: bool,
     note: str = "",
     mark: bool = False,
+    first: Callable[[], Awaitable[None]] | None = None,
 ) -> ConfigurationDrift:
-    """Give indices the configurations in files; with `check`, only compare."""
+    """Give indices the configurations in files; with `check`, only compare.
+
+    `first` is called before the first write, after all checks.
+    """
     chosen = read_folders(folder, names)
     rights = await read_rights(client, describe_client(client))
     needed = [right_of(SearchApi.get_settings)]
@@ -197,7 +203,7 @@ async def apply(
     notes: list[str] = []
     deltas: dict[str, dict[Scope, Delta]] = {}
     texts: dict[Path, tuple[str, str]] = {}
-    for each in chosen:
+    for each in (files for files in chosen if files.scopes):
         live = await _read_or_empty(client, each.index, notes)
         deltas[each.index] = {
             scope: compare(scope, live.part(scope), each.state.part(scope)) for scope in each.scopes
@@ -209,12 +215,16 @@ async def apply(
         await _check_replicas(client, each, live)
     ids: dict[str, str] = {}
     if not check:
-        marked = [each.index for each in chosen] if mark else []
+        marked = [*deltas] if mark else []
+        managed = [files for files in chosen if files.scopes]
         async with marking(client, marked, f"apply-config {folder.name}"):
-            ids = await _apply_all(client, folder, chosen, note or f"apply-config {folder.name}")
+            if first:
+                await first()
+            ids = await _apply_all(client, folder, managed, note or f"apply-config {folder.name}")
+    names = tuple(files.index for files in chosen)
     return ConfigurationDrift(
-        folder, _table(deltas), check, tuple(deltas), change_ids=ids, notes=tuple(notes),
-        diff=_diff(folder, texts),
+        folder, _table(deltas), check, names, change_ids=ids, notes=tuple(notes),
+        diff=write_diff(folder, texts),
     )  # fmt: skip
 
 
@@ -290,7 +300,12 @@ def read_folders(folder: Path, names: Iterable[str] | None) -> list[IndexFiles]:
 
 
 def _holds_files(folder: Path) -> bool:
-    return folder.is_dir() and any((folder / f"{scope}{SUFFIX}").exists() for scope in SCOPES)
+    names = [f"{scope}{SUFFIX}" for scope in SCOPES]
+    return any((folder / name).exists() for name in names) or _holds_crawlers(folder)
+
+
+def _holds_crawlers(folder: Path) -> bool:
+    return any(folder.glob(f"*{CRAWLER_SUFFIX}"))
 
 
 def _read_folder(folder: Path, index: str) -> IndexFiles | None:
@@ -299,14 +314,14 @@ def _read_folder(folder: Path, index: str) -> IndexFiles | None:
         path = folder / f"{scope}{SUFFIX}"
         if path.exists():
             parts[scope] = _read_scope(path, scope)
-    if not parts:
+    if not parts and not _holds_crawlers(folder):
         return None
     scopes = tuple(scope for scope in SCOPES if scope in parts)
     return IndexFiles(index, folder, IndexConfiguration(**parts), scopes)
 
 
 def _read_scope(path: Path, scope: Scope) -> dict[str, Any]:
-    found = read_entries(_read_text(path), str(path), as_list=scope != "settings").values
+    found = read_entries(read_text(path), str(path), as_list=scope != "settings").values
     try:
         if scope == "settings":
             named = {ALIASES.get(name, name): value for name, value in found.items()}
@@ -316,17 +331,6 @@ def _read_scope(path: Path, scope: Scope) -> dict[str, Any]:
         return {name: check_members(each, shape, name) for name, each in found.items()}
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return ""
-    except UnicodeDecodeError:
-        raise BadInput(f"{path} is not UTF-8 text") from None
-    except OSError as error:
-        raise unreadable(path, error) from None
 
 
 def render(state: IndexConfiguration, scope: Scope, earlier: str = "") -> str:
@@ -389,7 +393,7 @@ def _table(deltas: Mapping[str, Mapping[Scope, Delta]]) -> pd.DataFrame:
     return Differences(pd.concat(frames, ignore_index=True)[columns])
 
 
-def _diff(folder: Path, texts: Mapping[Path, tuple[str, str]]) -> str:
+def write_diff(folder: Path, texts: Mapping[Path, tuple[str, str]]) -> str:
     """Write a unified diff of files."""
     lines: list[str] = []
     for path, (before, after) in texts.items():

@@ -9,6 +9,8 @@ from urllib.parse import quote, unquote
 
 from svc_notebook.errors import BadInput, unreadable
 
+# The end of the name of a crawler's file.
+CRAWLER_SUFFIX = ".crawler.js"
 # The file with the name of the index, where the name of the folder does not contain all of it.
 NAME_FILE = "index.txt"
 SAFE_CHARACTERS = " -_"  # besides letters, digits and dots, in the name of a folder
@@ -57,6 +59,18 @@ def folder_name(index: str) -> str:
 def name_file_of(index: str, path: Path) -> dict[Path, str]:
     """Return the file that names the index, if the name of the folder does not."""
     return {} if unquote(path.name) == index else {path / NAME_FILE: f"{index}\n"}
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, empty if there is none."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
 
 
 def _encode(index: str) -> str:

@@ -284,7 +284,7 @@ def apply_config(
     mark: bool = False,
     client: AnyClient | None = None,
 ) -> ConfigurationDrift:
-    """Give indices the settings, synonyms and rules in files, and no others."""
+    """Give indices the settings, synonyms and rules in files, and no others; crawlers, too."""
 
 def assign_users(
     users: OneOrMany,
@@ -753,7 +753,7 @@ def pull_config(
     check: bool = False,
     client: AnyClient | None = None,
 ) -> ConfigurationDrift:
-    """Write the settings, synonyms and rules of indices to files for version control."""
+    """Write the settings, synonyms, rules and crawlers of indices to files for version control."""
 
 def push(
     df: AsyncRows,

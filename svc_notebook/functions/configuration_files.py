@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pandas import DataFrame, concat
+
 from svc_notebook.api.texts import OneOrMany, list_texts
-from svc_notebook.client import Client, background_loop
+from svc_notebook.client import AsyncClient, Client, background_loop
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.deployment import configuration_files
-from svc_notebook.deployment.configuration_files import ConfigurationDrift
+from svc_notebook.deployment.configuration_files import ConfigurationDrift, write_diff
 from svc_notebook.display import format_count
+from svc_notebook.files import write_all
+from svc_notebook.functions.crawler_files import (
+    CrawlerChange,
+    compare_for_apply,
+    compare_for_pull,
+    write_crawlers,
+)
 from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes.diff import Differences
 
 
 def only_checks(given: Mapping[str, Any]) -> bool:
@@ -39,11 +50,13 @@ async def pull_config(
     check: bool = False,
     client: AnyClient | None = None,
 ) -> ConfigurationDrift:
-    """Write the settings, synonyms and rules of indices to files for version control.
+    """Write the settings, synonyms, rules and crawlers of indices to files for version control.
 
     Each index has a folder with `settings.yaml`, `synonyms.yaml` and `rules.yaml`. Entries are
     sorted; settings with their defaults are left out. Comments above an entry stay, and
-    unchanged entries keep their lines.
+    unchanged entries keep their lines. With credentials of the crawler interface, each crawler
+    whose first action writes the index is a file `NAME.crawler.js`: its key is left out and other
+    secrets are masked. A file that means what the crawler has is not written again.
 
     Parameters
     ----------
@@ -80,17 +93,21 @@ async def pull_config(
     >>> svc.pull_config("config", "products", check=True).complete
     True
     """
-    return await configuration_files.pull(
-        asynchronous(client), _folder(folder), _names(indices), check=check
-    )
+    target, place = asynchronous(client), _folder(folder)
+    names = _names(indices)
+    if names is None:
+        names = await configuration_files.list_own_indices(target)
+    crawlers = await compare_for_pull(target, place, names)
+    drift = await configuration_files.pull(target, place, names, check=check)
+    if not check:
+        write_all({change.path: change.texts[1] for change in crawlers})
+    return _with_crawlers(drift, crawlers, [] if check else [change.path for change in crawlers])
 
 
 def settle_application(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
     """Describe what files would change; nothing is written."""
     drift = background_loop.run(
-        configuration_files.apply(
-            client.aio, _folder(given["folder"]), _names(given.get("indices")), check=True
-        )
+        _apply(client.aio, _folder(given["folder"]), _names(given.get("indices")), check=True)
     )
     print(drift)  # noqa: T201 - the differences are what is confirmed
     return f"apply {format_count(len(drift.changes), 'change')} of {given['folder']}", {}
@@ -120,11 +137,15 @@ async def apply_config(
     mark: bool = False,
     client: AnyClient | None = None,
 ) -> ConfigurationDrift:
-    """Give indices the settings, synonyms and rules in files, and no others.
+    """Give indices the settings, synonyms and rules in files, and no others; crawlers, too.
 
     Settings that are not in the file are reset to their defaults; synonyms and rules that are
     not in their file are deleted. A part without a file is unchanged. Only differences are
     written, in the order of `deploy`, and recorded in the journal: `undo` reverts them.
+
+    A file `NAME.crawler.js` creates the crawler, or replaces its configuration; masked secrets and
+    its key are kept. Crawlers are written first and are not in the journal; a crawler without a
+    file is unchanged. JavaScript needs the extra `crawl`.
 
     Parameters
     ----------
@@ -164,9 +185,38 @@ async def apply_config(
     0  products  settings  hitsPerPage     10
     >>> applied = svc.apply_config("config", "products")
     """
-    return await configuration_files.apply(
+    return await _apply(
         asynchronous(client), _folder(folder), _names(indices), check=check, note=note, mark=mark
     )
+
+
+async def _apply(
+    client: AsyncClient, folder: Path, names: list[str] | None, *, check: bool, **options: Any
+) -> ConfigurationDrift:
+    """Apply files; those of crawlers first, because a service can still refuse them."""
+    chosen = configuration_files.read_folders(folder, names)
+    crawlers = await compare_for_apply(client, folder, [files.index for files in chosen])
+    drift = await configuration_files.apply(
+        client, folder, names, check=check,
+        first=lambda: write_crawlers(client, crawlers), **options,
+    )  # fmt: skip
+    return _with_crawlers(drift, crawlers)
+
+
+def _with_crawlers(
+    drift: ConfigurationDrift, crawlers: Sequence[CrawlerChange], written: Iterable[Path] = ()
+) -> ConfigurationDrift:
+    """Return the differences of indices together with those of crawlers."""
+    if not crawlers:
+        return drift
+    rows = DataFrame([change.row() for change in crawlers], dtype=object)
+    tables = [DataFrame(table) for table in (drift.changes, rows) if len(table)]
+    diff = write_diff(drift.folder, {change.path: change.texts for change in crawlers})
+    return replace(
+        drift, changes=Differences(concat(tables, ignore_index=True)),
+        written=(*drift.written, *written),
+        diff="\n".join(filter(None, [drift.diff, "" if written else diff])),
+    )  # fmt: skip
 
 
 def _folder(given: str | os.PathLike[str]) -> Path:

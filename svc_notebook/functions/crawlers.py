@@ -66,7 +66,7 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     """
     aio = asynchronous(client)
     configuration = dict(await aio.get_crawler(await crawler_id(aio, crawler), withConfig=True))
-    return {name: _mask(value) for name, value in configuration.items()}
+    return {name: mask_config(value) for name, value in configuration.items()}
 
 
 @public(
@@ -238,7 +238,7 @@ async def export_crawler(
     named = await crawler_id(target_client, crawler)
     state: dict[str, Any] = {**await target_client.get_crawler(named, withConfig=True)}
     config = {name: value for name, value in state.get("config", {}).items() if name != "apiKey"}
-    text = write_script(_mask(config, MASK))
+    text = write_script(mask_config(config, MASK))
     if path is not None:
         write_script_file(path, text)
     return text
@@ -474,12 +474,14 @@ def _encode_action(action: Any) -> Any:
     return {name: _encode_member(name, value) for name, value in action.items()}
 
 
-def _mask(value: Any, mask: str | None = None, *, secret: bool = False) -> Any:
+def mask_config(value: Any, mask: str | None = None, *, secret: bool = False) -> Any:
     """Return JSON in which each secret text is a `Secret`, or the mask."""
     if isinstance(value, Mapping):
-        return {n: _mask(held, mask, secret=secret or n in SECRETS) for n, held in value.items()}
+        return {
+            n: mask_config(held, mask, secret=secret or n in SECRETS) for n, held in value.items()
+        }
     if isinstance(value, list):
-        return [_mask(item, mask, secret=secret) for item in value]
+        return [mask_config(item, mask, secret=secret) for item in value]
     return (mask or Secret(value)) if secret and isinstance(value, str) else value
 
 

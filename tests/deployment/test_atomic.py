@@ -13,15 +13,16 @@ from svc_notebook.tuning.changes.state import write_part
 from tests.conftest import Running
 from tests.deployment.conftest import make_key, write_profile
 from tests.deployment.test_deploy import differs, tuned
-from tests.deployment.test_kills import state
-from tests.kill_points import Moment, run_killed
 
 __all__ = ["tuned"]
 
 WRITE_PART = "svc_notebook.deployment.atomic_write.write_part"
-# The copy, settings, synonyms, rules, and the move.
-WRITES = 5
-KILLS: list[tuple[int, Moment]] = [(0, "after"), (2, "before"), (4, "before"), (4, "after")]
+
+
+def state(index: str, client: svc.Client) -> tuple[int, str]:
+    """Return the number of records and the digest of the configuration."""
+    digest = svc.tuning.snapshot(index, client=client).hash
+    return len(svc.read_browse(index, client=client)), digest
 
 
 def temporary(index: str, client: svc.Client) -> list[str]:
@@ -53,28 +54,6 @@ def test_searches_see_all_changes_at_once(
     assert not temporary(tuned, shop)
     svc.tuning.undo(tuned, client=shop)
     assert svc.tuning.snapshot(tuned, client=shop).hash == before
-
-
-def test_a_killed_deployment_changed_nothing_or_all_and_is_cleaned_by_the_same_call(
-    tuned: str, shop: svc.Client, service: Running
-) -> None:
-    before = state(tuned, shop)
-    call = f"svc.deploy({tuned!r}, to='shop', atomic=True, progress=False)"
-    wrong = []
-    for write, moment in KILLS:
-        finished = run_killed(service, call, write, moment)
-        left = state(tuned, shop)
-        if finished or (left == before) == ((write, moment) == KILLS[-1]):
-            wrong.append(f"{write} {moment}: finished {finished}, changed {left != before}")
-        assert svc.deploy(tuned, to="shop", atomic=True, progress=False).verified
-        if temporary(tuned, shop):
-            wrong.append(f"{write} {moment}: {temporary(tuned, shop)} is left")
-        if differs(tuned, shop) or "open" in {*svc.tuning.history(tuned, client=shop)["state"]}:
-            wrong.append(f"{write} {moment}: not finished")
-        svc.tuning.undo(tuned, client=shop)
-        assert state(tuned, shop) == before
-    assert not wrong
-    assert run_killed(service, call, WRITES, "before")
 
 
 def test_records_that_are_written_meanwhile_are_not_lost(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from svc_notebook.tuning.changes.change_steps import list_steps
 from svc_notebook.tuning.changes.state import Delta, write_part
 from tests.conftest import Running
 from tests.deployment.conftest import RULE, fill, make_key, write_profile
+from tests.kill_points import run_killed
 from tests.peers.official import connect, own_warnings
 
 WRITE_PART = "svc_notebook.tuning.changes.journalled_write.write_part"
@@ -317,47 +316,6 @@ def test_the_official_client_finds_a_hit_at_every_moment(
     assert len(seen) > 3
 
 
-KILLED = """
-import os, sys
-import svc_notebook as svc
-from svc_notebook.tuning.changes import journalled_write
-svc.connect(url=sys.argv[1], app_id=sys.argv[2], api_key=sys.argv[3])
-steps = 0
-write = journalled_write.write_part
-async def counted(*given, **more):
-    global steps
-    if steps == int(sys.argv[5]):
-        os._exit(9)
-    await write(*given, **more)
-    steps += 1
-    if steps == int(sys.argv[5]) and sys.argv[6] == "after":
-        os._exit(9)
-journalled_write.write_part = counted
-svc.deploy(sys.argv[4], to="shop", progress=False)
-"""
-
-
-@pytest.mark.parametrize("end", ["finish", "undo"])
-@pytest.mark.parametrize("steps", [0, 1, 2, 3])
-@pytest.mark.sampled(3)
-def test_a_killed_deployment_is_finished_or_undone(
-    tuned: str, shop: svc.Client, service: Running, steps: int, end: str
-) -> None:
-    svc.set_settings(tuned, {"attributesForFaceting": ["price"]})
-    before = svc.tuning.snapshot(tuned, client=shop)
-    arguments = [service.url, service.appId, service.adminKey, tuned, f"{steps}", "after"]
-    killed = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, timeout=60)
-    assert killed.returncode == 9
-
-    if end == "finish":
-        plan = svc.deploy(tuned, to="shop", dry_run=True, progress=False).plan
-        assert "was interrupted (change " in "".join(plan.notes)
-        assert svc.deploy(tuned, to="shop", progress=False).verified
-        assert not differs(tuned, shop)
-    svc.tuning.undo(tuned, client=shop)
-    assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
-
-
 def test_a_step_that_fails_reverts_those_before_it(
     tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -423,8 +381,7 @@ def test_a_stopped_deployment_says_its_state(
 def test_a_finished_deployment_is_not_called_interrupted(
     tuned: str, shop: svc.Client, service: Running
 ) -> None:
-    arguments = [service.url, service.appId, service.adminKey, tuned, "1", "after"]
-    subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, timeout=60)
+    assert not run_killed(service, f"svc.deploy({tuned!r}, to='shop', progress=False)", 1, "after")
 
     svc.deploy(tuned, to="shop", progress=False)
 

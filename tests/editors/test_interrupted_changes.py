@@ -13,9 +13,8 @@ from svc_notebook.client import Client
 from svc_notebook.editors.rpc import wait_for
 from svc_notebook.errors import BadInput
 from tests.conftest import Running
-from tests.kill_points import run_killed
+from tests.kill_points import FIRST, SECOND, run_killed
 from tests.tuning.shop import client, shop
-from tests.tuning.test_kill_points import FIRST, SECOND
 
 __all__ = ["client", "shop"]
 

@@ -304,6 +304,16 @@ def client(crawling: Running) -> Iterator[Client]:
     client.close()
 
 
+def connect_to(client: Client) -> None:
+    connection = client.connection
+    assert connection.crawler_api_key
+    svc.connect(
+        url=connection.url, app_id=connection.app_id, api_key=connection.api_key.reveal(),
+        crawler_user_id=connection.crawler_user_id,
+        crawler_api_key=connection.crawler_api_key.reveal(),
+    )  # fmt: skip
+
+
 def test_a_crawler_is_made_from_text_and_file_tried_and_exported(
     client: Client, tmp_path: Path
 ) -> None:
@@ -357,14 +367,87 @@ def test_a_service_takes_what_public_configurations_have(client: Client) -> None
 def test_the_magic_takes_a_script_as_its_body(client: Client) -> None:
     body = "new Crawler({ rateLimit: 2, actions: [{ indexName: 'a', recordExtractor: () => [] }] })"
 
-    connection = client.connection
-    assert connection.crawler_api_key
-    svc.connect(
-        url=connection.url, app_id=connection.app_id, api_key=connection.api_key.reveal(),
-        crawler_user_id=connection.crawler_user_id,
-        crawler_api_key=connection.crawler_api_key.reveal(),
-    )  # fmt: skip
+    connect_to(client)
 
     run("crawlers create from-cell", body, {})
 
     assert get_crawler("from-cell", client=client)["config"]["rateLimit"] == 2
+
+
+def test_crawlers_are_files_beside_the_configuration_of_their_index(
+    client: Client, tmp_path: Path
+) -> None:
+    connect_to(client)
+    for index in ("a-manual", "a-shop"):
+        svc.set_settings(index, {"hitsPerPage": 7})
+    action = {"indexName": "manual", "recordExtractor": EXTRACTORS[3]}
+    config = {
+        "rateLimit": 8, "startUrls": ["https://a.test/"], "indexPrefix": "a-", "actions": [action],
+        "requestOptions": {"headers": {"Authorization": "s3cr3t"}},
+    }  # fmt: skip
+    create_crawler("The manual", config)
+    before = svc.current().get_crawler(str(get_crawler("The manual")["id"]), withConfig=True)
+    folder, file = tmp_path / "search", tmp_path / "search" / "a-manual" / "The manual.crawler.js"
+
+    pulled = svc.pull_config(folder, ["a-manual", "a-shop"])
+    text = file.read_text(encoding="utf-8")
+
+    assert file in pulled.written
+    assert not [*(folder / "a-shop").glob("*.js")]
+    assert "s3cr3t" not in text
+    assert EXTRACTORS[3] in text
+    file.write_text(f"// The team of the manual asked for it.\n{text}", encoding="utf-8")
+    assert svc.pull_config(folder, "a-manual", check=True).complete
+    assert not svc.pull_config(folder, "a-manual").written
+    assert svc.apply_config(folder, check=True).complete
+    svc.configure_crawler("The manual", {"maxUrls": 3})
+    drift = svc.apply_config(folder, check=True)
+    [row] = drift.changes.to_dict("records")
+    assert (row["index"], row["scope"], row["name"]) == ("a-manual", "crawlers", "The manual")
+    assert (row["kind"], row["before"], row["after"]) == ("changed", {"maxUrls": 3}, None)
+    assert "-  maxUrls: 3," in repr(drift)
+    svc.apply_config(folder)
+    after = svc.current().get_crawler(before["id"], withConfig=True)
+    assert after["config"] == before["config"]
+    assert svc.apply_config(folder, check=True).complete
+
+
+def test_a_crawler_is_created_from_its_file_and_wrong_files_stop_everything(
+    client: Client, tmp_path: Path
+) -> None:
+    connect_to(client)
+    place = tmp_path / "search" / "made"
+    place.mkdir(parents=True)
+    file = place / "made.crawler.js"
+    text = (
+        "export default {\n  rateLimit: 8, startUrls: ['https://a.test/'],\n"
+        "  actions: [{ indexName: 'made', recordExtractor: () => [] }],\n};\n"
+    )
+    file.write_text(text, encoding="utf-8")
+
+    applied = svc.apply_config(tmp_path / "search")
+
+    assert applied.changes["kind"].tolist() == ["new"]
+    assert get_crawler("made")["config"]["rateLimit"] == 8
+    assert not svc.current().index_exists("made")
+    (place / "settings.yaml").write_text("hitsPerPage: 3\n")
+    masked = text.replace("rateLimit: 8", f"rateLimit: 9, login: {{ a: '{MASK}' }}")
+    wrong = {
+        "new Crawler({": "made.crawler.js: Unexpected end of input",
+        text.replace("'made'", "'other'"): "its first action writes 'other', not made",
+        masked: "login: a is masked, and no crawler has its value",
+        text.replace("rateLimit", "rateLimits"): "did you mean `rateLimit`",
+    }
+    for content, message in wrong.items():
+        file.write_text(content, encoding="utf-8")
+        with pytest.raises((BadInput, Refused), match=message):
+            svc.apply_config(tmp_path / "search")
+    assert not svc.current().index_exists("made")
+    connection = client.connection
+    svc.connect(url=connection.url, app_id=connection.app_id,
+                api_key=connection.api_key.reveal())  # fmt: skip
+    with pytest.raises(BadInput, match="need `crawler_user_id`"):
+        svc.apply_config(tmp_path / "search")
+    file.unlink()
+    svc.apply_config(tmp_path / "search")
+    assert svc.current().get_settings("made")["hitsPerPage"] == 3

@@ -14,7 +14,9 @@ from packaging.utils import canonicalize_name
 from tests.conftest import ROOT
 from tests.looping import loop_over
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+CONTENT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = CONTENT["project"]
+DECLARED = {**PROJECT["optional-dependencies"], **CONTENT["dependency-groups"]}
 PINS = [
     Requirement(line)
     for line in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
@@ -22,9 +24,9 @@ PINS = [
 ]
 NEEDED = [
     Requirement(line)
-    for lines in [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    for lines in [PROJECT["dependencies"], *DECLARED.values()]
     for line in lines
-    if not line.startswith("svc-notebook")
+    if isinstance(line, str) and not line.startswith("svc-notebook")
 ]
 
 
@@ -92,7 +94,11 @@ def test_hashes_name_no_address() -> None:
 def test_what_make_installs_is_verified_and_has_all_that_an_extra_names(extra: str) -> None:
     def needs(name: str) -> set[str]:
         names: set[str] = set()
-        for need in map(Requirement, PROJECT["optional-dependencies"][name]):
+        for line in DECLARED[name]:
+            if isinstance(line, dict):
+                names |= needs(line["include-group"])
+                continue
+            need = Requirement(line)
             own = need.name == "svc-notebook"
             names |= (
                 set().union(*map(needs, need.extras)) if own else {canonicalize_name(need.name)}

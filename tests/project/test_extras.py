@@ -1,16 +1,15 @@
-"""The extras that the Makefile installs."""
+"""The groups and extras that the Makefile installs."""
 
 from __future__ import annotations
 
 import re
-import tomllib
+import subprocess
+import sys
 
 import pytest
 
 from tests.conftest import ROOT
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
 LINES = re.findall(r"^WITHIN_(\w+) = (.*)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
 PAIRS = [(extra, other) for extra, others in LINES for other in others.split()]
 
@@ -20,9 +19,7 @@ def test_an_extra_brings_along_what_is_not_installed_after_it(extra: str, other:
     assert needs(other) <= needs(extra)
 
 
-def needs(extra: str) -> set[str]:
-    found = set()
-    for need in EXTRAS[extra]:
-        own = re.fullmatch(r"svc-notebook\[(.+)\]", need)
-        found |= set().union(*map(needs, own[1].split(","))) if own else {need}
-    return found
+def needs(name: str) -> set[str]:
+    command = [sys.executable, ".ci/versions.py", "list", name]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(done.stdout.split("\n"))

@@ -132,7 +132,8 @@ class AsyncScratch:
             made = await journalled_write.write_change(
                 self.client, self.index,
                 {scope: delta.after for scope, delta in _deltas(now, tried).items()},
-                note=note or f"promote {self.name}",
+                # The name of the copy would hide that another copy continues an interrupted change.
+                note=note or "promote",
             )  # fmt: skip
         await self.drop()
         self._copy.state = "promoted"
@@ -353,7 +354,7 @@ class Scratch:
 
         Parameters
         ----------
-        note : str, default ""
+        note : str, default "promote"
             Note in the journal.
         force : bool, default False
             Overwrite changes that were made to the index since it was copied.
