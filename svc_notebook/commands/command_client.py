@@ -16,6 +16,7 @@ from svc_notebook.session.local_service import (
     all_running,
     attach,
     default_folder,
+    describe_missing_extra,
     local,
 )
 from svc_notebook.terminal import is_yes
@@ -44,6 +45,11 @@ def _is_configured() -> bool:
 
 def _start_local_service(ask: Callable[[str], str | None]) -> LocalService:
     """Start the local service, if the user confirms it."""
+    if lack := describe_missing_extra():
+        raise NotConnected(
+            f"no service is configured, and {lack}; {_describe_profiles()}for another service, set "
+            "SVC_URL, SVC_APP_ID and SVC_API_KEY"
+        )
     folder = default_folder()
     answer = ask(f"no local service runs on {folder}; start one that runs until `svc stop`? [y/N] ")
     if is_yes(answer):

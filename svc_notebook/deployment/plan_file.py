@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from svc_notebook.deployment.plan import IndexPlan, list_names
 from svc_notebook.errors import BadInput
 from svc_notebook.files import write_named_file
+from svc_notebook.tuning.changes.change_steps import FACETS, facets_between
 from svc_notebook.tuning.changes.state import Delta, Scope, holds
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class PlanFile:
             for index, scopes in current.items()
             for scope, names in scopes.items()
             for name, change in names.items()
-            if self.changes.get(index, {}).get(scope, {}).get(name) != change
+            if change not in self._list_expected(index, scope, name)
         ]
         moved += [
             f"{scope} `{name}` of {index}"
@@ -63,6 +64,21 @@ class PlanFile:
                 f"{list_names(tuple(dict.fromkeys(moved)))} changed since {self.path} was written; "
                 "nothing was written. Plan again: deploy with dry_run=True and out="
             )
+
+    def _list_expected(self, index: str, scope: str, name: str) -> list[dict[str, Any]]:
+        """Return the change of the file, also as an interruption between its steps leaves it."""
+        scopes = self.changes.get(index, {})
+        change = scopes.get(scope, {}).get(name)
+        if change is None:
+            return []
+        if (scope, name) != ("settings", FACETS):
+            return [change]
+        deltas: dict[Any, Delta] = {
+            other: Delta({n: c["before"] for n, c in names.items()},
+                         {n: c["after"] for n, c in names.items()})
+            for other, names in scopes.items()
+        }  # fmt: skip
+        return [change, {**change, "before": facets_between(deltas)}]
 
 
 async def _list_missing(

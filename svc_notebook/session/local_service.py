@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -65,6 +66,9 @@ def _list_folder() -> Path:
 
 
 COMMAND = python_command("svc_notebook", "serve")
+# Modules of the extra `local` without which the service does not start.
+LOCAL_MODULES = ("uvicorn", "numpy", "httptools")
+INSTALL_LOCAL = "pip install 'svc-notebook[local]'"
 NOTE = "service.json"  # the file with the service's address, which exists while it runs
 STARTING_LOCK = "starting.lock"
 LEASES = "leases"  # the folder with a locked file for each process that uses the service
@@ -318,7 +322,15 @@ async def _wait_for_end(data: Path, pid: int, timeout_seconds: float) -> bool:
     return True
 
 
+def describe_missing_extra() -> str:
+    """Return what the local service lacks here, and the remedy; empty if nothing."""
+    missing = [name for name in LOCAL_MODULES if find_spec(name) is None]
+    return f"the local service needs {missing[0]}: {INSTALL_LOCAL}" if missing else ""
+
+
 async def _start(data: Path, command: Sequence[str]) -> LocalService:
+    if tuple(command) == COMMAND and (lack := describe_missing_extra()):
+        raise LocalServiceFailed(lack)
     for _ in range(MAX_ATTEMPTS):
         process = _spawn(data, command)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,10 +17,18 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.client import Client
-from svc_notebook.errors import LocalServiceFailed, Unreachable
+from svc_notebook.commands import command_client
+from svc_notebook.errors import LocalServiceFailed, NotConnected, Unreachable
 from svc_notebook.session import connect, current, local, local_service
 from svc_notebook.session.config import make_connection
-from svc_notebook.session.local_service import LEASES, NOTE, LocalService, find_running, is_alive
+from svc_notebook.session.local_service import (
+    LEASES,
+    LOG,
+    NOTE,
+    LocalService,
+    find_running,
+    is_alive,
+)
 from tests.conftest import ROOT
 
 FAKE = Path(__file__).with_name("fake_service.py")
@@ -255,3 +264,24 @@ def test_a_search_timeout_holds_for_a_service_started_with_it_alone(tmp_path: Pa
             local(tmp_path, search_timeout=2)
     finally:
         service.stop()
+
+
+def test_what_a_bare_installation_lacks_is_said_before_a_process_starts(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_service, "LOCAL_MODULES", ("sys", "no_such_module"))
+    remedy = re.escape("the local service needs no_such_module: pip install 'svc-notebook[local]'")
+
+    with pytest.raises(LocalServiceFailed, match=f"^{remedy}"):
+        local(data)
+    monkeypatch.setattr(command_client, "_is_configured", lambda: False)
+    monkeypatch.setattr(command_client, "attach", lambda _: None)
+    monkeypatch.setattr(command_client, "make_client", raise_not_connected)
+    with pytest.raises(NotConnected, match=f"^no service is configured, and {remedy}"):
+        command_client.command_client(None, lambda _: "y")
+
+    assert not (data / LOG).exists()
+
+
+def raise_not_connected(profile: str | None) -> None:
+    raise NotConnected("nothing is configured")
