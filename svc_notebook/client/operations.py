@@ -126,7 +126,9 @@ async def _confirm_effect(confirm: Confirm, tasks: Tasks, index: str | None) -> 
             except Refused:
                 return False
             if asyncio.get_running_loop().time() >= deadline:
-                numbers = [number for some in sort_tasks(tasks, index).values() for number in some]
+                numbers = [
+                    number for queue in sort_tasks(tasks, index).values() for number in queue
+                ]
                 raise TaskFailed(
                     f"the write to {index or 'the application'} was accepted, but its effect is "
                     f"not visible after {CONFIRM_SECONDS:g} s; check it again later",

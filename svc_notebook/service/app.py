@@ -122,7 +122,8 @@ class App:
         except ClientDisconnected:
             return
         finally:
-            self._body_memory.release(state.accounts, state.held_bytes)
+            if state.held_bytes:
+                self._body_memory.release(state.accounts, state.held_bytes)
         if state.verb != "OPTIONS" and _is_logged(state.endpoint):
             self._log(state, response)
         if state.closes_connection:
