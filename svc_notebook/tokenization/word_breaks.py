@@ -52,9 +52,9 @@ def choose_languages(declared: tuple[str, ...]) -> Languages:
 
 
 @cache
-def find_missing(declared: tuple[str, ...]) -> list[str]:
+def find_missing(declared: tuple[str, ...]) -> tuple[str, ...]:
     """Return the declared languages whose dictionary is not installed."""
-    return sorted(name for name in SCRIPTS.keys() & set(declared) if not find_release(name))
+    return tuple(sorted(name for name in SCRIPTS.keys() & {*declared} if not find_release(name)))
 
 
 @cache

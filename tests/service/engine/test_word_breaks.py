@@ -212,7 +212,7 @@ def test_a_custom_normalization_precedes_simplification() -> None:
 def test_without_dictionaries_every_character_or_run_is_a_word() -> None:
     assert found(["東京都", "京都府"], "京都", JAPANESE) == {"東京都", "京都府"}
     assert found(["รถยนต์ไฟฟ้า"], "ไฟฟ้า", {}) == set()
-    assert word_breaks.find_missing(("ja", "en", "th")) == ["ja", "th"]
+    assert word_breaks.find_missing(("ja", "en", "th")) == ("ja", "th")
 
 
 def test_files_are_read_again_if_other_words_are_found(
