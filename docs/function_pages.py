@@ -13,6 +13,7 @@ import svc_notebook as svc
 from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.client.endpoint_client import EndpointClient
+from svc_notebook.commands.registry import VERBS
 from svc_notebook.dask_accessor import DaskAccessor
 from svc_notebook.declarations.docstrings import read_entries, summary
 from svc_notebook.deployment.clone import Clone
@@ -74,14 +75,27 @@ def write_pages() -> dict[str, str]:
 
 
 def list_functions() -> dict[str, Callable[..., Any]]:
-    """Return every public function by the name that a user types."""
-    return {
+    """Return every public function by the name that a user types, the most used ones first."""
+    functions = {
         f"{prefix}.{name}": getattr(module, name)
         for prefix, module in MODULES.items()
         for name in dir(module)
         if not name.startswith("_") and inspect.isfunction(getattr(module, name))
         and (prefix != "svc.samples" or getattr(module, name).__module__ == module.__name__)
     }  # fmt: skip
+    # Verbs are listed by use; the functions that have none follow by name.
+    rows = reversed([*enumerate(VERBS)])
+    places = {key: place for place, verb in rows for key in (verb.does, verb.name)}
+
+    def place_of(name: str) -> int:
+        function = functions[name]
+        keys = [f"{function.__module__}.{function.__name__}"]
+        # `svc.tuning.explain` is not the verb `explain`, which is `svc.explain`.
+        if functions.get(f"svc.{function.__name__}", function) is function:
+            keys.append(function.__name__)
+        return min(places.get(key, len(VERBS)) for key in keys)
+
+    return {name: functions[name] for name in sorted(functions, key=place_of)}
 
 
 def list_methods(owners: dict[str, type]) -> dict[str, Callable[..., Any]]:

@@ -13,46 +13,51 @@ _HITS = ("hitsPerPage", "limit", "length", "k", "depth")
 FUNCTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("read_csv", "read_excel", "read_json", "read_parquet", "read_sql", "read_table",
-         "import_file", "create_index", "upload"), (_LOAD,)),
+         "import", "import_file", "create_index", "upload"), (_LOAD,)),
     **dict.fromkeys(
         ("add", "add_documents", "bulk", "index", "insert", "save", "save_records", "update",
          "update_documents", "update_records", "upsert", "write"), (_PUSH, _LOAD)),
     **dict.fromkeys(("to_csv", "to_json", "to_parquet", "download", "dump"), ("export",)),
     **dict.fromkeys(
-        ("delete", "drop", "remove", "delete_documents", "delete_by_query"),
+        ("delete", "drop", "remove", "rm", "delete_documents", "delete_by_query"),
         ("delete_records", "drop_index")),
-    **dict.fromkeys(("all", "fetch", "head", "iterate", "scan", "scroll"), ("read_browse",)),
+    **dict.fromkeys(
+        ("all", "fetch", "head", "iterate", "sample", "scan", "scroll"), ("read_browse",)),
     **dict.fromkeys(("get", "get_document", "get_documents", "get_record"), ("read_records",)),
     **dict.fromkeys(
-        ("describe", "get_indexes", "indexes", "indices", "list", "list_indexes", "stats"),
+        ("count", "describe", "get_indexes", "indexes", "indices", "list", "list_indexes", "ls",
+         "stats"),
         ("read_indices",)),
     **dict.fromkeys(("find", "filter", "query", "msearch"), ("search", "search_many")),
     **dict.fromkeys(("facets", "groupby", "value_counts"), ("read_facets", "count_values")),
     **dict.fromkeys(("analyze", "analyse", "debug"), ("explain", "why")),
     **dict.fromkeys(("info", "health", "ping", "status"), ("whoami", "read_indices")),
-    **dict.fromkeys(("login", "open", "init", "configure"), ("connect",)),
+    **dict.fromkeys(("login", "open", "init", "configure", "config"), ("connect", "profiles")),
     **dict.fromkeys(
         ("start_crawler", "crawl", "crawl_now", "start_crawl"),
         ("reindex_crawler", "run_crawler")),
     "stop_crawler": ("pause_crawler",),
     "reindex": ("replace_records", "reindex_crawler"),
-    "rename_index": ("move_index",),
+    **dict.fromkeys(("rename", "rename_index", "mv"), ("move_index",)),
+    **dict.fromkeys(("cp", "duplicate", "copy"), ("copy_index",)),
+    "cache": ("paths",),
     "add_synonyms": ("save_synonyms",), "add_rule": ("save_rules",), "add_rules": ("save_rules",),
-    "promote": ("pin",), "bury": ("hide",), "logs": ("read_logs",), "settings_of": ("settings",),
+    "promote": ("pin",), "bury": ("hide",), "logs": ("read_logs",), "tail": ("read_logs",),
+    "settings_of": ("settings",),
 }  # fmt: skip
 # Second words of verbs by the names of others; the first that a family has is meant.
 ACTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("add", "create", "insert", "new", "put"), ("save", "add", "create", "assign")),
-    **dict.fromkeys(("delete", "remove", "rm", "drop"), ("delete", "remove")),
+    **dict.fromkeys(("delete", "remove", "revoke", "rm", "drop"), ("delete", "remove")),
     **dict.fromkeys(("edit", "set", "update", "change"), ("update", "set", "config", "save")),
     **dict.fromkeys(("start", "trigger"), ("reindex", "run")), "stop": ("pause", "cancel"),
-    **dict.fromkeys(("show", "read", "view"), ("show", "get")), "download": ("export",),
+    **dict.fromkeys(("show", "read", "view", "get"), ("show", "get")), "download": ("export",),
 }  # fmt: skip
 # Arguments by the names of others; the first that a function has is meant.
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         ("limit", "size", "top", "top_k", "topk", "k", "n", "rows", "per_page", "page_size",
-         "max_results", "nrows", "count", "length"), _HITS),
+         "max_results", "max", "nrows", "count", "length", "tail", "last"), _HITS),
     **dict.fromkeys(("key", "token", "apikey", "password", "secret"), ("api_key", "key")),
     **dict.fromkeys(("app", "application", "application_id", "user"), ("app_id",)),
     **dict.fromkeys(("host", "address", "endpoint", "server", "base_url"), ("url", "hosts")),
@@ -64,14 +69,18 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
         ("fields", "attributes", "cols", "usecols", "select", "attributes_to_retrieve"),
         ("columns", "attributesToRetrieve")),
     **dict.fromkeys(("from", "start", "skip_hits"), ("offset", "page")),
-    **dict.fromkeys(("mode", "overwrite", "on_conflict", "replace"), ("if_exists",)),
+    **dict.fromkeys(
+        ("mode", "overwrite", "on_conflict", "replace", "append", "write_disposition"),
+        ("if_exists",)),
     **dict.fromkeys(
         ("primary_key", "pk", "id_column", "id_field", "object_id", "objectID", "index_col"),
         ("id", "ids", "object_id")),
     **dict.fromkeys(("types", "dtypes", "schema", "converters"), ("dtype",)),
     **dict.fromkeys(("sep", "delimiter"), ("separator",)),
+    **dict.fromkeys(("sort", "sort_by", "order", "order_by"), ("ranking",)),
+    **dict.fromkeys(("json", "csv", "output", "out"), ("format",)),
     "quotechar": ("quote",), "sheet_name": ("sheet",), "skiprows": ("skip",), "tz": ("timezone",),
-    **dict.fromkeys(("batch_size", "chunk_size"), ("batch", "chunksize")),
+    **dict.fromkeys(("batch_size", "chunk_size", "chunksize"), ("batch", "chunksize")),
     **dict.fromkeys(("verbose", "show_progress", "tqdm", "bar"), ("progress",)),
     **dict.fromkeys(("file", "data", "df", "frame", "input"), ("source", "data", "path")),
     **dict.fromkeys(("judgements", "qrels", "relevance"), ("judgments",)),

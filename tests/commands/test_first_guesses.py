@@ -73,6 +73,56 @@ LINES = {
     "compare products other": "",
     "whoami": "",
     "ping": "`whoami`",
+    "delete products 1 2": "",
+    "remove products 1": "`delete`",
+    "rm products": "`drop`",
+    "rename products articles": "`move`",
+    "move products articles": "",
+    "cp products articles": "`copy`",
+    "get products 1": "",
+    "fetch products 1": "`browse`",
+    "head products": "`browse`",
+    "sample products": "`browse`",
+    "query products lamp": "`search`",
+    "find products lamp": "`search`",
+    "count products": "`indices`",
+    "stats products": "`indices`",
+    "ls": "`indices`",
+    "list": "`indices`",
+    "undo products": "",
+    "settings get products": "`settings show`",
+    "settings update products --searchableAttributes name": "`settings set`",
+    "rules create products rule.json": "`rules save`",
+    "synonyms list products": "",
+    "keys list": "",
+    "keys remove 1f3a": "`keys delete`",
+    "keys revoke 1f3a": "`keys delete`",
+    "keys show 1f3a": "`keys get`",
+    "crawl docs": "`crawlers reindex`",
+    "crawlers stop docs": "`crawlers pause`",
+    "promote products staging": "`pin`",
+    "export products products.csv": "",
+    "dump products products.csv": "`export`",
+    "download products products.csv": "`export`",
+    "import products.csv products": "`load`",
+    "config": "`profiles`",
+    "tail": "`logs`",
+    "logs --tail 20": "--limit",
+    "search products lamp --max 3": "--hitsPerPage",
+    "search products lamp --page-size 3": "--hitsPerPage",
+    "search products lamp --sort price": "--ranking",
+    "search products lamp --order-by price": "--ranking",
+    "search products lamp --facet brand": "--facets",
+    "search products --query lamp": "",
+    "search products lamp --json": "--format",
+    "whoami --json": "--format",
+    "load products.csv products --append": "--if-exists",
+    "load products.csv products --skiprows 2": "--skip",
+    "load products.csv products --usecols name,price": "--columns",
+    "load products.csv products --index-col sku": "--id",
+    "load products.csv products --chunksize 100": "--batch",
+    "paths": "",
+    "cache clear": "`paths`",
 }
 # Names of functions that do not exist, each with what its error names.
 NAMES = {
@@ -83,6 +133,10 @@ NAMES = {
     "facets": "svc.read_facets", "login": "svc.connect", "head": "svc.read_browse",
     "logs": "svc.read_logs", "analyze": "svc.explain", "upsert": "svc.push",
 }  # fmt: skip
+
+
+def test_the_first_guesses_are_a_hundred_and_more() -> None:
+    assert len(LINES) >= 100
 
 
 def answer_to(line: str) -> str:

@@ -47,6 +47,18 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert written == GENERATE["PAGES"][name](), "run `python docs/generate.py`"
 
 
+def test_reference_pages_begin_with_what_is_used_most() -> None:
+    pages = FUNCTION_PAGES["write_pages"]()
+
+    firsts = {page: re.findall(r"^## `([\w.]+)", text, re.M)[:1] for page, text in pages.items()}
+
+    assert firsts["connection"] == ["svc.connect"]
+    assert firsts["searches"] == ["svc.search"]
+    assert firsts["loads"] == ["svc.load"]
+    assert firsts["evaluation"] == ["svc.tuning.evaluate"]
+    assert [name for first in firsts.values() for name in first if ".clear_" in name] == []
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_the_site_builds_without_a_dead_link(tmp_path: Path) -> None:
