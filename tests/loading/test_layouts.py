@@ -483,3 +483,18 @@ def test_commas_in_every_cell_do_not_separate_the_cells_of_other_separators(
             header, row = separator.join(["author", "editor"]), separator.join([cell, cell])
             records = values(write(f"{header}\n" + f"{row}\n" * rows))
             assert {*records[0]} == {"author", "editor"}, (cell, separator)
+
+
+def test_a_separator_that_is_as_likely_is_advised(write: Write) -> None:
+    plan = pack(write("a,b;c\n1,2;3\n4,5;6\n7,8;9\n")).plan
+
+    assert [note for note in plan.advice if "likely" in note] == [
+        "rows are read as 2 cells between `;`; 2 cells between `,` are nearly as likely: "
+        "separator=',' reads them so"
+    ]
+
+
+def test_a_separator_of_lists_in_a_column_is_not_advised(write: Write) -> None:
+    plan = pack(write("0;n0;a|b\n1;n1;a|b\n2;n2;a|b\n")).plan
+
+    assert not any("separator=" in note for note in plan.advice)

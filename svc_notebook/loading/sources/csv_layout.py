@@ -130,7 +130,7 @@ def find_layout(
     layouts = [_lay_out(given, likely, decision) for decision in near]
     rated = decide("reading", (_rate_layout(n, layout) for n, layout in enumerate(layouts)))
     best = layouts[int(rated.chosen.value)]
-    advice = _advise_runner_up(best, rated)
+    advice = _advise_runner_up(best, layouts, rated)
     return replace(best, notes=(*notes, *best.notes, *advice), decisions=(rated, *best.decisions))
 
 
@@ -152,13 +152,19 @@ def _show(layout: Layout) -> str:
     return SHOWN.get(layout.separator, f"`{layout.separator}`")
 
 
-def _advise_runner_up(best: Layout, rated: Decision) -> list[str]:
-    """Return the advice to read the file otherwise, if that is nearly as likely."""
+def _advise_runner_up(best: Layout, layouts: Sequence[Layout], rated: Decision) -> list[str]:
+    """Return the advice to read the file otherwise, if that is nearly as likely.
+
+    A separator that gives fewer cells is that of lists inside of them.
+    """
     if rated.runner_up is None or rated.distance > PROPOSED_POINTS:
         return []
+    other = layouts[int(rated.runner_up.value)]
+    if other.width < best.width:
+        return []
     read = f"rows are read as {best.width:,} cells between {_show(best)}"
-    other = rated.runner_up.reading
-    return [Advice(f"{read}; {other} are nearly as likely: separator= chooses")]
+    option = f"separator={other.separator!r} reads them so"
+    return [Advice(f"{read}; {rated.runner_up.reading} are nearly as likely: {option}")]
 
 
 def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
@@ -294,7 +300,7 @@ def _leave_out_footer(
         layout = replace(layout, footer=footer)
     else:
         layout = replace(layout, length=layout.length - footer)
-    decision = state("footer", str(footer), f"{shown} below are totals or remarks")
+    decision = state("footer", str(footer), f"{shown} below: totals or remarks")
     table = table.with_lines(table.lines[:-footer]) if has_end else table
     return layout.with_decision(decision), table, [note]
 
