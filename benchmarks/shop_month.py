@@ -39,6 +39,8 @@ from tests.service.shop_month import (  # noqa: E402
 from tests.service.test_analytics import compare_all, days  # noqa: E402
 from tests.service.test_search_counts import Clock  # noqa: E402
 
+# Of a call with 50 searches, on a machine that other processes use, too.
+SEARCH_SECONDS = 60
 BOTH = "limit=1000&clickAnalytics=true&revenueAnalytics=true&"
 PATHS = (
     "searches/count?", "users/count?", "clicks/clickThroughRate?", "searches?", f"searches?{BOTH}",
@@ -51,7 +53,7 @@ def serve(folder: Path) -> Iterator[Outside]:
     """Serve a data folder on a free port; the clock of its events can be moved."""
     service = Service(folder)
     service.start()
-    app = App(service)
+    app = App(service, search_timeout=SEARCH_SECONDS)
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="off"))
     thread = threading.Thread(target=server.run)
     thread.start()

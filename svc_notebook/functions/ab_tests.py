@@ -145,7 +145,7 @@ async def read_ab_tests(
     Returns
     -------
     DataFrame
-        One row per test: `id` (int64), `name`, `status` (str: `active`, `stopped` or `expired`),
+        One row per test: `id` (int64), `name`, `status` (str, active, stopped or expired),
         `index` (str, the control), `variant` (str, its index), `parameters` (object, a dict, or
         None), `trafficPercentage` (int64, of the variant), `searchCount` and `userCount` (int64),
         `createdAt`, `endAt` and `stoppedAt` (datetime64[us, UTC], missing if it was not stopped).

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import random
+import signal
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +18,8 @@ from svc_notebook.service import events
 from svc_notebook.service.analytics.ab_test_results import compare_ratios
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
-from tests.conftest import Inside
+from tests.conftest import Inside, start_service, stop_service
+from tests.service.service_process import Outside
 from tests.service.test_search_counts import Clock
 from tests.service.worker_calls import with_workers
 
@@ -286,6 +289,26 @@ def test_it_goes_on_after_a_restart(tmp_path: Path) -> None:
     assert sum(v["searchCount"] for v in read(again, test)["variants"]) == 2 * len(USERS)
     again.app.close()
     second.stop()
+
+
+def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
+    process, running = start_service(tmp_path)
+    killed = Outside(running)
+    fill(killed)
+    add(killed)
+    before = {user: variant_of(search(killed, user)) for user in USERS}
+    os.kill(running.pid, signal.SIGKILL)
+    process.communicate()
+    killed.close()
+
+    process, running = start_service(tmp_path)
+    again = Outside(running)
+    after = {user: variant_of(search(again, user)) for user in USERS}
+
+    again.close()
+    stop_service(process)
+    assert {*before.values()} == {1, 2}
+    assert after == before
 
 
 def _inside(service: Service) -> Inside:
