@@ -65,7 +65,7 @@ def evaluate(
         Parquet file.
     metrics : list of str, default `ndcg@10`
         Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
-        `rbp(p)`, `judged@k`.
+        `rbp(p)`, `judged@k`, `value@k`.
     k : int, default as many as the metrics need, at least 10
         Number of hits of each query.
     relevant : float, default 1

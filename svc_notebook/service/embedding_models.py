@@ -118,7 +118,7 @@ def load_model(name: str, folder: Path | None) -> Callable[[list[str]], Any]:
         # Only here: it imports an HTTP client, for which the start of a service would wait.
         from svc_notebook.service.embedding_endpoint import EmbeddingEndpoint
 
-        return EmbeddingEndpoint.of(name, folder)
+        return EmbeddingEndpoint(name, folder)
     if kind not in MODELS:
         return import_function("embedder", name, NAMES)
     if (kind == "static") == (":" in name):

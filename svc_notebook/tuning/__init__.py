@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.evaluation.comparison import Comparison as Comparison
     from svc_notebook.tuning.evaluation.comparison import compare as compare
     from svc_notebook.tuning.evaluation.explanation import explain as explain
+    from svc_notebook.tuning.evaluation.model_judge import ModelJudge as ModelJudge
     from svc_notebook.tuning.evaluation.rater_agreement import agreement as agreement
+    from svc_notebook.tuning.evaluation.rater_agreement import disagreements as disagreements
+    from svc_notebook.tuning.evaluation.rater_agreement import grade_agreement as grade_agreement
     from svc_notebook.tuning.evaluation.rater_agreement import next_to_judge as next_to_judge
     from svc_notebook.tuning.evaluation.scores import evaluate as evaluate
     from svc_notebook.tuning.evaluation.scores import summary as summary
@@ -63,7 +66,10 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "svc_notebook.tuning.diagnosis.plan": ("plan_diagnosis",),
-    "svc_notebook.tuning.evaluation.rater_agreement": ("agreement", "next_to_judge"),
+    "svc_notebook.tuning.evaluation.rater_agreement": (
+        "agreement", "disagreements", "grade_agreement", "next_to_judge",
+    ),
+    "svc_notebook.tuning.evaluation.model_judge": ("ModelJudge",),
     "svc_notebook.tuning.evaluation.comparison": ("Comparison", "compare"),
     "svc_notebook.tuning.evaluation.explanation": ("explain",),
     "svc_notebook.tuning.interleaving.experiment": ("Interleaving", "interleave"),

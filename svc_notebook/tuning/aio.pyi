@@ -14,6 +14,10 @@ from svc_notebook.tuning.changes.undo import history as history
 from svc_notebook.tuning.changes.undo import undo as undo
 from svc_notebook.tuning.diagnosis.diagnosis import diagnose as diagnose
 from svc_notebook.tuning.evaluation.judge_batches import rate as rate
+from svc_notebook.tuning.evaluation.judge_trials import complete_judgments as complete_judgments
+from svc_notebook.tuning.evaluation.judge_trials import try_judge as try_judge
+from svc_notebook.tuning.evaluation.judged_records import add_values as add_values
+from svc_notebook.tuning.evaluation.judged_records import find_changed as find_changed
 from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.requirements import check_relevance as check_relevance
@@ -26,12 +30,15 @@ from svc_notebook.tuning.suggestions.synonyms import suggest_synonyms as suggest
 from svc_notebook.tuning.variants.search import search as search
 
 __all__ = [
+    "add_values",
     "apply",
     "baseline",
     "check_relevance",
+    "complete_judgments",
     "diagnose",
     "diff",
     "drop_scratches",
+    "find_changed",
     "fit_custom_ranking",
     "history",
     "impact",
@@ -47,5 +54,6 @@ __all__ = [
     "snapshot",
     "suggest_rules",
     "suggest_synonyms",
+    "try_judge",
     "undo",
 ]

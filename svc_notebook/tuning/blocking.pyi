@@ -32,12 +32,15 @@ import os
 import pandas as pd
 
 __all__ = [
+    "add_values",
     "apply",
     "baseline",
     "check_relevance",
+    "complete_judgments",
     "diagnose",
     "diff",
     "drop_scratches",
+    "find_changed",
     "fit_custom_ranking",
     "history",
     "impact",
@@ -52,8 +55,18 @@ __all__ = [
     "snapshot",
     "suggest_rules",
     "suggest_synonyms",
+    "try_judge",
     "undo",
 ]
+
+def add_values(
+    index: str,
+    judgments: Table,
+    value: str,
+    *,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Add the value of each judged record to judgments, for the metric `value@k`."""
 
 def apply(
     index: str,
@@ -101,6 +114,19 @@ def check_relevance(
 ) -> RelevanceVerdict:
     """Search for every judged query, and check that the scores are as required."""
 
+def complete_judgments(
+    index: str,
+    runs: Table,
+    judgments: Table,
+    judge: Judge,
+    *,
+    k: int = 10,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Let a judge rate the hits of runs that nobody has judged, and return all judgments."""
+
 def diagnose(
     index: str | DataFrame,
     judgments: Table,
@@ -130,6 +156,14 @@ def drop_scratches(
     client: AnyClient | None = None,
 ) -> list[str]:
     """Delete temporary indices: those named, else those left behind."""
+
+def find_changed(
+    index: str,
+    judgments: Table,
+    *,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Return the judgments whose record has changed since, to judge them again."""
 
 def fit_custom_ranking(
     index: str,
@@ -301,6 +335,19 @@ def suggest_synonyms(
     client: AnyClient | None = None,
 ) -> DataFrame:
     """Suggest synonyms for words of queries, the most helpful first; nothing is saved."""
+
+def try_judge(
+    index: str,
+    human: Table,
+    judge: Judge,
+    *,
+    n: int = 10,
+    seed: int = 0,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+    **options: Any,
+) -> DataFrame:
+    """Rate a few pairs that people have graded, to see a judge beside them before it costs more."""
 
 def undo(
     index: str,

@@ -13,6 +13,7 @@ from svc_notebook.errors import BadInput
 
 Floats = NDArray[np.float64]
 RESAMPLES = 10_000
+KAPPA_RESAMPLES = 1000
 TIE_TOLERANCE = 1e-9
 """Smaller differences are rounding errors."""
 MAX_EXACT_QUERIES = 16
@@ -198,6 +199,20 @@ def cohen(pair: Floats, *, weighted: bool) -> float:
     apart = (grades[:, None] - grades) ** 2 if weighted else grades[:, None] != grades
     chance = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / max(len(pair), 1)
     return _beyond((observed * apart).sum(), (chance * apart).sum())
+
+
+def bootstrap_kappa(
+    pair: Floats, *, weighted: bool, seed: int, resamples: int = KAPPA_RESAMPLES
+) -> tuple[float, float, float]:
+    """Return Cohen's kappa of two columns of ratings and its 95 % bootstrap interval."""
+    rng = np.random.default_rng(seed)
+    kappas = [
+        cohen(pair[rng.integers(0, len(pair), len(pair))], weighted=weighted)
+        for _ in range(resamples)
+    ]
+    known = np.array(kappas)[~np.isnan(kappas)]
+    low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (np.nan, np.nan)
+    return cohen(pair, weighted=weighted), float(low), float(high)
 
 
 def fleiss(values: Floats) -> float:

@@ -23,6 +23,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "errors": set(),
         "foreign_names": set(),
         "leases": set(),
+        "model_endpoint": {"httpx", "msgspec"},
         "official_names": set(),
         "redaction": set(),
         "release": set(),

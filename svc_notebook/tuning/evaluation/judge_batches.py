@@ -14,12 +14,16 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public
+from svc_notebook.display import format_count
 from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.diagnosis.record_words import read_records
+from svc_notebook.tuning.evaluation.model_judge import ModelJudge
 from svc_notebook.tuning.evaluation.rater_agreement import agreement
+from svc_notebook.tuning.evaluation.record_texts import RECORD_HASH, digest_record
 from svc_notebook.tuning.tables.schema import now
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments
 
@@ -68,7 +72,7 @@ async def rate(
         Number of pairs for each call of the function, up to 1,000.
     cost : float or callable, default 0.0
         Cost of a pair, or a function of the pairs of a batch that returns the cost of the
-        batch.
+        batch; of a `ModelJudge` it is estimated from the prompts.
     max_cost : float, default None
         Cost above which nothing is rated.
     dry_run : bool, default False
@@ -83,11 +87,13 @@ async def rate(
     Returns
     -------
     DataFrame
-        One row per pair, with the columns of `check_judgments`. With `dry_run` one row of
+        One row per pair, with the columns of `check_judgments` and `record_hash` (str), by which
+        `find_changed` finds records that have changed since. With `dry_run` one row of
         `pairs`, `cached`, `asked`, `missing`, `batches` (int64) and `cost` (float64).
         `attrs["svc"]` contains the numbers `pairs`, `cached`, `asked` and `missing` (records
         that the index lacks), the `cost` of what was or would be asked and, with `human`,
-        `agreement` as `svc.tuning.agreement` returns it.
+        `agreement` as `svc.tuning.agreement` returns it; with a `ModelJudge`, `usage` (requests,
+        tokens and cost).
 
     Raises
     ------
@@ -111,6 +117,8 @@ async def rate(
     if not callable(judge):
         raise BadInput("`judge` is a function of a batch of pairs")
     wanted = _read_pairs(pairs)
+    if cost == 0.0 and isinstance(judge, ModelJudge):
+        cost = judge.estimate_cost
     own = asynchronous(client)
     records = await read_records(own, index, wanted["objectID"].drop_duplicates().tolist())
     given: list[dict[str, Any]] = [
@@ -144,10 +152,23 @@ async def rate(
         if on_progress:
             on_progress(done, len(given))
     judged = _judgments(given, known, rater)
+    if isinstance(judge, ModelJudge):
+        facts["usage"] = judge.take_usage()
+        _warn_of_unread(judge)
     if human is not None:
         facts["agreement"] = _agreement(judged, check_judgments(human))
     judged.attrs["svc"] = facts
     return judged
+
+
+def _warn_of_unread(judge: ModelJudge) -> None:
+    """Warn of answers without a rating, once for each of them."""
+    if judge.unread:
+        warn_user(
+            f"{format_count(len(judge.unread), 'pair')} unrateable: the model gave no grade of "
+            f"{', '.join(f'{grade:g}' for grade in judge.grades)}, but {judge.unread[0]!r}"
+        )
+        judge.unread.clear()
 
 
 def _estimate(facts: Mapping[str, Any], batches: int) -> DataFrame:
@@ -263,6 +284,7 @@ def _judgments(given: Sequence[Pair], known: _RatingCache, rater: str) -> DataFr
         rows.append({
             **{name: pair[name] for name in (*QUESTION, "objectID")}, "rating": rating,
             "unrateable": rating is None, "rater": rater, "source": "import",
+            RECORD_HASH: digest_record(pair["record"]),
         })  # fmt: skip
     return check_judgments(rows)
 

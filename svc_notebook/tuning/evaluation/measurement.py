@@ -40,7 +40,7 @@ async def measure(
     ----------
     metrics : str or list of str, default 'ndcg@10'
         Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
-        `rbp(p)`, `judged@k`.
+        `rbp(p)`, `judged@k`, `value@k`.
     queries : str, list, DataFrame or path, default those of the judgments
         Queries to search for.
     params : dict, default None

@@ -73,7 +73,10 @@ FAMILIES: dict[str, Family] = {
         ("p", "rel", "max"), False, "persistence {p:g}, gain {gain}, no cut", unset=("rel",)
     ),
     "judged": Family((), False, "share of the hits that have a rating"),
+    "value": Family((), True, "rating times value, discount log2(rank + 1), summed"),
 }
+VALUE = "value"
+"""The metric that is an amount, such as the expected margin of a search, and its column."""
 
 
 def read_measures(names: str | Iterable[str]) -> list[Measure]:

@@ -83,6 +83,11 @@ def judged(lists: Lists, cutoff: int | None, options: Options) -> Floats:
     return _share(rated, lists.hit[:, :cutoff].sum(axis=1).astype(np.float64))
 
 
+def discounted_value(lists: Lists, cutoff: int | None, options: Options) -> Floats:
+    """The sum of the gains, of which later ranks count less: with money as gain, an amount."""
+    return _where_known(_discounted(lists.gain, cutoff), lists)
+
+
 FORMULAS: dict[str, Formula] = {
     "ndcg": ndcg,
     "ndcg_exp": ndcg_exp,
@@ -93,6 +98,7 @@ FORMULAS: dict[str, Formula] = {
     "err": expected_reciprocal_rank,
     "rbp": rank_biased,
     "judged": judged,
+    "value": discounted_value,
 }
 
 

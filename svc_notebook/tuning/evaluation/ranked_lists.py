@@ -79,10 +79,13 @@ def build_ranked_lists(
     return answers, lists
 
 
-def known_gains(judgments: DataFrame, gains: Mapping[float, float] | None) -> DataFrame:
+def known_gains(
+    judgments: DataFrame, gains: Mapping[float, float] | None, *, value: str | None = None
+) -> DataFrame:
     """Average the gains of all raters for each hit: `query, filters, objectID, gain`.
 
-    Raises `BadInput` for a rating that `gains` does not contain.
+    With `value`, gains are multiplied by that column. Raises `BadInput` for a rating that `gains`
+    does not contain.
     """
     rated = judgments[judgments["rating"].notna()]
     values = rated["rating"]
@@ -96,6 +99,8 @@ def known_gains(judgments: DataFrame, gains: Mapping[float, float] | None) -> Da
         if any(not 0 <= gain < float("inf") for gain in named.values()):
             raise BadInput("`gains` must be 0 or more")
         values = values.map(named)
+    if value:
+        values = values * rated[value]
     keyed = rated[[*QUESTION, "objectID"]].assign(gain=values)
     return keyed.groupby([*QUESTION, "objectID"], sort=False)[["gain"]].mean().reset_index()
 

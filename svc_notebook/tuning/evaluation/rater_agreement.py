@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from pandas import DataFrame
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.rank_changes import find_moves
 from svc_notebook.tuning.evaluation.ranked_lists import Floats, known_gains
-from svc_notebook.tuning.statistics import cohen, fleiss, krippendorff
+from svc_notebook.tuning.statistics import bootstrap_kappa, cohen, fleiss, krippendorff
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments, check_runs
 
+GRADE_AGREEMENT = ["grade", "kappa", "low", "high", "first", "second", "both", "hits"]
 AGREEMENT = ["measure", "raters", "value", "hits"]
 WANTED = [*QUESTION, "objectID", "rank_before", "rank_after", "influence"]
 
@@ -59,6 +60,99 @@ def agreement(judgments: Table) -> DataFrame:
     if table.shape[1] < 2:
         raise BadInput("agreement needs the judgments of two raters or more, named in `rater`")
     return DataFrame(_agreements(table), columns=AGREEMENT)
+
+
+def grade_agreement(
+    judgments: Table, raters: Sequence[str] | None = None, *, seed: int = 0
+) -> DataFrame:
+    """Measure how far two raters agree on each grade, such as a model and people.
+
+    Parameters
+    ----------
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID`, `rating` and `rater`.
+    raters : list of str, default the two of the judgments
+        Names of two raters.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    DataFrame
+        One row for all grades (squared weights), then one per grade against all others: `grade`
+        (str, `all` first), `kappa`, `low` and `high` (float64, Cohen's kappa and its 95 % bootstrap
+        interval over pairs), `first` and `second` (int64, how often each rater gave the grade),
+        `both` (int64, how often both did) and `hits` (int64).
+
+    Raises
+    ------
+    BadInput
+        If there are not two raters, or they share no hit.
+    BadRecord
+        If a judgment is not valid.
+
+    Examples
+    --------
+    >>> anna = pd.DataFrame({"query": "mug", "objectID": ["MUG-001", "MUG-002"], "rating": [3, 1]})
+    >>> model = anna.assign(rating=[3, 0], rater="model")
+    >>> judgments = pd.concat([anna.assign(rater="anna"), model])
+    >>> svc.tuning.grade_agreement(judgments)[["grade", "first", "second", "both"]]
+      grade  first  second  both
+    0   all      2       2     1
+    1     0      0       1     0
+    2     1      1       0     0
+    3     3      1       1     1
+    """
+    pairs = _pair_raters(judgments, raters).to_numpy(dtype=np.float64)
+    rows = [("all", *bootstrap_kappa(pairs, weighted=True, seed=seed), len(pairs), len(pairs),
+             int((pairs[:, 0] == pairs[:, 1]).sum()), len(pairs))]  # fmt: skip
+    for grade in np.unique(pairs):
+        given = pairs == grade
+        first, second = given.sum(axis=0).tolist()
+        kappa = bootstrap_kappa(given.astype(np.float64), weighted=False, seed=seed)
+        both = int(given.all(axis=1).sum())
+        rows.append((f"{grade:g}", *kappa, first, second, both, len(pairs)))
+    return DataFrame(rows, columns=GRADE_AGREEMENT).astype({"grade": "str"})
+
+
+def disagreements(judgments: Table, raters: Sequence[str] | None = None) -> DataFrame:
+    """Return the hits on which two raters differ, the largest differences first, to judge by hand.
+
+    Parameters
+    ----------
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID`, `rating` and `rater`.
+    raters : list of str, default the two of the judgments
+        Names of two raters.
+
+    Returns
+    -------
+    DataFrame
+        One row per hit: `query`, `filters` and `objectID` (str), `first` and `second` (float64, the
+        ratings in the order of `raters`) and `difference` (float64).
+
+    Raises
+    ------
+    BadInput
+        If there are not two raters, or they share no hit.
+    BadRecord
+        If a judgment is not valid.
+
+    Examples
+    --------
+    >>> anna = pd.DataFrame({"query": "mug", "objectID": ["MUG-001", "MUG-002"], "rating": [3, 1]})
+    >>> model = anna.assign(rating=[3, 0], rater="model")
+    >>> judgments = pd.concat([anna.assign(rater="anna"), model])
+    >>> svc.tuning.disagreements(judgments)[["objectID", "first", "second", "difference"]]
+      objectID  first  second  difference
+    0  MUG-002    1.0     0.0        -1.0
+    """
+    pairs = _pair_raters(judgments, raters)
+    pairs = pairs.set_axis(["first", "second"], axis=1).reset_index()
+    pairs["difference"] = pairs["second"] - pairs["first"]
+    order = pairs["difference"].abs().sort_values(ascending=False, kind="stable").index
+    ordered = pairs.loc[order]
+    return ordered[ordered["difference"] != 0].reset_index(drop=True)
 
 
 def next_to_judge(a: Table, b: Table, judgments: Table, n: int = 20) -> DataFrame:
@@ -128,6 +222,20 @@ def _ideals(gains: DataFrame, depth: int) -> DataFrame:
     places = ordered.groupby(QUESTION, sort=False).cumcount().to_numpy()
     ideal = np.where(places < depth, ordered["gain"] / np.log2(places + 2), 0.0)
     return ordered.assign(ideal=ideal).groupby(QUESTION, sort=False)[["ideal"]].sum().reset_index()
+
+
+def _pair_raters(judgments: Table, raters: Sequence[str] | None) -> DataFrame:
+    """Return the hits that both raters have rated, with a column for each of the two."""
+    table = _by_rater(check_judgments(judgments))
+    names = [str(name) for name in table.columns] if raters is None else [*raters]
+    unknown = [name for name in names if name not in table]
+    if len(names) != 2 or unknown or names[0] == names[1]:
+        listed = ", ".join(repr(str(name)) for name in table.columns) or "none"
+        raise BadInput(f"name two raters of the judgments as `raters`; they have {listed}")
+    pairs = table[names].dropna()
+    if pairs.empty:
+        raise BadInput(f"{names[0]!r} and {names[1]!r} have rated no hit both")
+    return pairs
 
 
 def _by_rater(judgments: DataFrame) -> DataFrame:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, positions, split, tokens
 
+RECORD_HASH = "record_hash"
+"""The column of judgments with the digest of the record that was judged."""
 _RULES = TokenizerSettings()
 _URL_START = re.compile(r"\w+://")
 
@@ -23,6 +27,12 @@ def attribute_texts(record: Mapping[str, Any], prefix: str = "") -> Iterator[tup
                 yield path, each
             elif isinstance(each, Mapping):
                 yield from attribute_texts(each, f"{path}.")
+
+
+def digest_record(record: Mapping[str, Any]) -> str:
+    """Return a digest of the texts of a record; numbers, such as a price, do not change it."""
+    text = json.dumps(sorted(attribute_texts(record)), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def is_url(text: str) -> bool:

@@ -13,6 +13,7 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.metric_names import (
     FAMILIES,
+    VALUE,
     Measure,
     completed,
     describe,
@@ -78,7 +79,7 @@ def evaluate(
         file of them.
     metrics : str or list of str, default 'ndcg@10'
         Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
-        `rbp(p)`, `judged@k`.
+        `rbp(p)`, `judged@k`, `value@k`.
     unjudged : {'zero', 'skip', 'bound'}, default 'zero'
         Treatment of hits without a judgment: no gain, left out, or both bounds of the
         score.
@@ -152,7 +153,14 @@ def score_runs(
     answers, lists = build_ranked_lists(found, known, depth=_depth(measures))
     if warns:
         _warn_of_unjudged_runs(answers, lists)
-    parts = [_score(answers, lists, one, unjudged, relevant, gains) for one in measures]
+    lists_by_family = dict.fromkeys(FAMILIES, lists)
+    if valued := [measure for measure in measures if measure.family == VALUE]:
+        amounts = known_gains(_check_values(given, valued[0]), gains, value=VALUE)
+        _, lists_by_family[VALUE] = build_ranked_lists(found, amounts, depth=0)
+    parts = [
+        _score(answers, lists_by_family[one.family], one, unjudged, relevant, gains)
+        for one in measures
+    ]
     frame = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)[SCORES]
     if queries is not None:
         about = check_queries(queries)[[*QUESTION, *OF_QUERIES]]
@@ -293,6 +301,20 @@ def _definition(
         return words
     mapped = ", ".join(f"{rating:g} as {gain:g}" for rating, gain in (gains or {}).items())
     return "; ".join(filter(None, [words, mapped and f"r: {mapped}", TREATMENTS[unjudged]]))
+
+
+def _check_values(judgments: DataFrame, measure: Measure) -> DataFrame:
+    """Return judgments with numbers in the column `value`; raise `BadInput` without the column."""
+    if VALUE not in judgments:
+        raise BadInput(
+            f"`{measure.name}` needs a column `value` in the judgments, such as the margin of each "
+            'record: `judgments = svc.tuning.add_values(index, judgments, "margin")`'
+        )
+    values = pd.to_numeric(judgments[VALUE], errors="coerce").astype("float64").fillna(0.0)
+    if (values < 0).any():
+        row = int(np.flatnonzero(values < 0)[0])
+        raise BadInput(f"row {row}: a `value` is 0 or more, not {values.iloc[row]:g}")
+    return judgments.assign(**{VALUE: values})
 
 
 def _check_scale(measure: Measure, gains: Floats) -> None:
