@@ -4,7 +4,6 @@ import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { jsonLines } from "./kit/diff.js";
 import { button, fill, h, setAttribute } from "./kit/dom.js";
-import { toLocal, zone } from "./kit/moment.js";
 import { editTable } from "./kit/table.js";
 import { tabs } from "./kit/tabs.js";
 import { ruleForm } from "./rules/form.js";
@@ -12,7 +11,7 @@ import { hitsPanel } from "./rules/hits.js";
 import { ideas } from "./rules/ideas.js";
 import { jsonPanel } from "./rules/json.js";
 import { askRule } from "./rules/new_rule.js";
-import { describeSpan, typicalQuery, withMember } from "./rules/shape.js";
+import { describeSpans, typicalQuery, withMember } from "./rules/shape.js";
 
 /** @typedef {{objectID: string, enabled?: boolean, validity?: any[], [more: string]: any}} Rule */
 
@@ -258,9 +257,5 @@ function render(mount) {
   });
   return () => view.close();
 }
-
-/** @param {import("./rules/shape.js").Span[]} spans */
-const describeSpans = (spans) =>
-  spans.map((span) => describeSpan(span, (at) => toLocal(at).replace("T", " "))).join(", ") + ` (${zone()})`;
 
 export default { render };

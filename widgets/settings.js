@@ -26,7 +26,7 @@ function render(mount) {
         title: "Reload the saved settings; your changes stay",
       }),
     ],
-    diff: () => drawReview(view, model.get("changes") ?? []),
+    diff: () => drawReview(view, model.get("changes") ?? [], model.get("problems") ?? []),
   });
   const known = h("datalist", { id: freshId("attributes") });
   /** @type {Row[]} */

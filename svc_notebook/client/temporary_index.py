@@ -106,6 +106,12 @@ def parse_name(name: str) -> TemporaryName | None:
     return None
 
 
+def is_preview(name: str) -> bool:
+    """Return whether an index is a copy for previews, which lists of indices leave out."""
+    parsed = parse_name(name)
+    return parsed is not None and parsed.purpose == "preview"
+
+
 def is_scratch(name: str) -> bool:
     """Return whether an index is a scratch copy, by its name."""
     parsed = parse_name(name)
@@ -139,6 +145,7 @@ class TemporaryIndex:
         self.state: State = "not made yet"
         parsed = parse_name(self.name)
         self._lock = FileLock(parsed.lock) if parsed else None
+        self._is_preview = purpose == "preview"
 
     async def open(self, scopes: Sequence[CopyScope] | None = None) -> Self:
         """Claim the name and copy the index: whole, or those of its `scopes`, if it exists.
@@ -147,6 +154,8 @@ class TemporaryIndex:
         """
         if scopes is None:
             await _check_copy_rights(self.client)
+        if self._is_preview:
+            await _drop_left_previews(self.client)
         await self.claim()
         try:
             if scopes is None:
@@ -253,6 +262,15 @@ class TemporaryIndex:
     def _drop_at_exit(self) -> None:
         with suppress(SvcError):
             background_loop.run(self.drop())
+
+
+async def _drop_left_previews(client: AsyncClient) -> None:
+    """Delete copies for previews that ended processes of this machine have left, if the key may."""
+    with suppress(SvcError):
+        listed = await list_temporary_indices(client)
+        left = [item["name"] for item, name in listed if name.purpose == "preview" and name.is_left]
+        if left:
+            await drop_temporary_indices(client, left, unused=True)
 
 
 async def _check_copy_rights(client: AsyncClient) -> None:

@@ -160,8 +160,10 @@ def _retrieve_exception(task: asyncio.Task[list[str]]) -> None:
 
 
 async def _fetch_indices(client: AsyncClient) -> list[str]:
+    from svc_notebook.client.temporary_index import is_preview
+
     answer = await client.list_indices()
-    return [entry["name"] for entry in answer["items"]]
+    return [entry["name"] for entry in answer["items"] if not is_preview(entry["name"])]
 
 
 async def _fetch_attributes(client: AsyncClient, index: str) -> list[str]:

@@ -39,8 +39,8 @@ from svc_notebook.editors.rpc import (
 )
 from svc_notebook.editors.snapshot import write_json, write_line
 from svc_notebook.editors.traits import Height
-from svc_notebook.errors import BadOption, CallFailed, KeyRefused, NotFound
-from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.errors import BadOption, CallFailed, KeyRefused, NotFound, SvcError
+from svc_notebook.session.connection import AnyClient, asynchronous, follow_connection
 from svc_notebook.tuning.changes.undo import End, end_interrupted
 
 
@@ -86,7 +86,10 @@ class Editor(anywidget.AnyWidget):
     ) -> None:
         self.index = index
         self.client = asynchronous(client)
+        if client is None:
+            follow_connection(self)
         self._draft = Draft.of(None)
+        self._opened: Any = None  # the saved value when the editor was opened
         self._ready = False
         self.searchable: Sequence[str] = ()  # attributes, for the headlines of hits
         self._dispatcher = CallDispatcher(self, self._send_safely)
@@ -133,6 +136,27 @@ class Editor(anywidget.AnyWidget):
 
     def draw_hits_again(self) -> None:
         """Draw the current hits in another display; the base class has none."""
+
+    def take_connection(self, client: AsyncClient) -> None:
+        """Use the new connection of the session if it is to the same application, and read again.
+
+        Another application has other data: the draft is not for it, and the editor says so.
+        """
+        same_application = client.connection.app_id == self.client.connection.app_id
+        if not self._ready:
+            return
+        if same_application:
+            self.client = client
+            event_loop.begin(self._read_again())
+        other = "" if same_application else client.connection.app_id
+        facts = {"address": self.client.connection.address, "sessionApplication": other}
+        run_on_loop(lambda: self._update_state(**facts))
+
+    async def _read_again(self) -> None:
+        try:
+            await self.refresh()
+        except SvcError as error:
+            self._update_state(error=explain(error))
 
     # Methods for an editor that contains this one, and applies its draft.
 
@@ -184,6 +208,11 @@ class Editor(anywidget.AnyWidget):
     def dirty(self) -> bool:
         """Whether the value differs from what is saved."""
         return self._draft.is_dirty
+
+    @property
+    def changed_from(self) -> Any:
+        """The value that code starts from: what is saved, or was before all was applied here."""
+        return self.saved if self.dirty else self._opened
 
     @property
     def is_unsaved(self) -> bool:
@@ -290,7 +319,7 @@ class Editor(anywidget.AnyWidget):
 
     async def _begin(self, value: Any) -> None:
         missing_right, saved = await asyncio.gather(self.find_missing_right(), self.load())
-        self._draft = Draft.of(saved)
+        self._draft, self._opened = Draft.of(saved), saved
         if value is not None:
             self._draft = self._draft.put(self.check(value))
         self._ready = True

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook import session
+from svc_notebook.client.temporary_index import is_preview
 from svc_notebook.display import shorten
 from svc_notebook.editors.rpc import call, plain
 from svc_notebook.errors import NotConnected, NotTrusted, SvcError
@@ -80,6 +81,7 @@ class ExplorerCalls:
                 "primary": entry.get("primary", ""),
             }
             for entry in answer["items"]
+            if not is_preview(entry["name"])
         ]
 
     @call

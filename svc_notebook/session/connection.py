@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary, WeakSet
 
 from svc_notebook.client import AsyncClient, Client
 from svc_notebook.client.hosts import HostChoice
@@ -39,6 +39,29 @@ _profiles: WeakKeyDictionary[Client, str] = WeakKeyDictionary()
 _folders: WeakKeyDictionary[Client, Path] = WeakKeyDictionary()
 
 
+class ConnectionFollower(Protocol):
+    """What uses the current client, and takes each new one."""
+
+    def take_connection(self, client: AsyncClient) -> None:
+        """Take the new current client."""
+
+
+_followers: WeakSet[ConnectionFollower] = WeakSet()
+
+
+def follow_connection(follower: ConnectionFollower) -> None:
+    """Give each new current client to an object, while the object exists."""
+    _followers.add(follower)
+
+
+def _make_current(client: Client) -> Client:
+    global _current
+    _current = client
+    for follower in [*_followers]:
+        follower.take_connection(client.aio)
+    return client
+
+
 def connect(
     profile: str | None = None,
     *,
@@ -66,8 +89,7 @@ def connect(
     timeouts are in seconds (defaults: 2 to connect, 5 to read, 30 to write). Raises `NotConnected`
     if a value is missing.
     """
-    global _current
-    _current = make_client(
+    client = make_client(
         profile,
         url=url,
         app_id=app_id,
@@ -84,15 +106,14 @@ def connect(
         read_timeout=read_timeout,
         write_timeout=write_timeout,
     )
-    return _current
+    return _make_current(client)
 
 
 def connect_local(service: LocalService, **given: Any) -> Client:
     """Make a client of this local service the current client."""
-    global _current
-    _current = _client_of_local(service, given)
-    _profiles[_current] = LOCAL
-    return _current
+    client = _client_of_local(service, given)
+    _profiles[client] = LOCAL
+    return _make_current(client)
 
 
 @public()

@@ -276,3 +276,39 @@ def test_it_reads_well_in_light_and_dark(
     assert find_violations(notebook.page) == []
     draw(editor, picture, (1180, 1600))
     notebook.change_theme("JupyterLab Light")
+
+
+MANY = """
+queries = ['lamp', 'red table', 'desk', 'chair', 'shelf']
+e = svc.edit.judgments('judged', queries, rater='ada', depth=5)
+e"""
+KEYS = 20
+
+
+@pytest.mark.parametrize("start", ["hit", "frame"])
+@pytest.mark.parametrize("per_second", [4, 8, 20])
+def test_no_key_is_lost_however_quickly_they_follow(
+    notebook: Notebook, per_second: int, start: str
+) -> None:
+    editor = notebook.open(MANY)
+    expect(hits(editor)).to_have_count(5)
+    (hits(editor).first if start == "hit" else editor).focus()
+    keys = [str(number % 4) for number in range(KEYS)]
+
+    for key in keys:
+        notebook.page.keyboard.press(key)
+        notebook.page.wait_for_timeout(1000 / per_second)
+
+    notebook.await_value("[int(row['rating']) for row in e.value]", list(map(int, keys)))
+    assert not notebook.complaints
+
+
+def test_five_hits_are_in_sight_at_the_height_that_is_the_default(notebook: Notebook) -> None:
+    editor = notebook.open(MANY)
+    expect(hits(editor)).to_have_count(5)
+
+    visible = editor.evaluate(
+        """el => [...el.querySelectorAll(".svc-judged-hit")].filter((hit) =>
+            hit.getBoundingClientRect().bottom <= el.getBoundingClientRect().bottom).length"""
+    )
+    assert visible == 5

@@ -62,6 +62,21 @@ def test_code_is_inserted_and_not_run(lab_page: LabPage) -> None:
     assert lab_page.ask("get_ipython().execution_count") <= 3
 
 
+def test_the_code_of_an_editor_is_inserted_as_cells(lab_page: LabPage) -> None:
+    lab_page.run("s = svc.edit.synonyms('acted-on')\ns", cell=0)
+    lab_page.run("s.put({'type': 'synonym', 'synonyms': ['sofa', 'couch']})", cell=1)
+    editor = lab_page.page.locator(".svc-editor.svc-synonyms")
+    editor.get_by_role("button", name="Code").click()
+    dialog = editor.get_by_role("dialog")
+    expect(dialog).to_contain_text("The API key is not in the code")
+    expect(dialog.get_by_role("button", name="Insert as cell")).to_have_count(2)
+
+    dialog.get_by_role("button", name="Insert as cell").first.click()
+
+    source = "jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel.source"
+    lab_page.page.wait_for_function(f"() => {source}.includes('svc.save_synonyms(')")
+
+
 def test_code_may_be_magics(lab_page: LabPage, extended_lab: Lab) -> None:
     lab_page.save_preferences(codeStyle="magic")
     again = LabPage(lab_page.page, extended_lab, lab_page.path.name)

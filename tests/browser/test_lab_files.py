@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pandas as pd
@@ -204,6 +205,28 @@ def test_a_file_is_loaded_in_notebook_7_without_a_notebook(
     expect(dialog).to_contain_text("9 rows published")
     dialog.get_by_role("button", name="Close").click()
     expect(dialog).to_have_count(0)
+
+
+def test_a_closed_tab_ends_the_kernel_of_its_dialog(
+    page: Page, extended_lab: Lab, service: Running
+) -> None:
+    write_sample(extended_lab.folder / "closed.csv")
+    kernels = f"{extended_lab.url}/api/kernels"
+    before = {kernel["id"] for kernel in page.request.get(kernels).json()}
+    page.goto(f"{extended_lab.url}/tree")
+    dialog = choose_file(page, "closed.csv")
+    dialog.get_by_role("button", name="Connect").wait_for(timeout=60_000)
+    started = {kernel["id"] for kernel in page.request.get(kernels).json()} - before
+    assert len(started) == 1
+    request = page.context.request
+
+    page.close()
+
+    for _ in range(100):
+        if not started & {kernel["id"] for kernel in request.get(kernels).json()}:
+            break
+        time.sleep(0.1)
+    assert not started & {kernel["id"] for kernel in request.get(kernels).json()}
 
 
 def test_other_files_have_no_such_entry(lab_page: LabPage, extended_lab: Lab) -> None:

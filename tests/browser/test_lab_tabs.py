@@ -108,6 +108,21 @@ def test_drafts_are_there_when_the_page_is_loaded_again(
     expect(bench.locator(".svc-draft-trial")).to_contain_text("on a temporary copy")
 
 
+def test_an_editor_in_a_cell_says_at_once_that_its_kernel_was_restarted(
+    lab_page: LabPage, service: Running
+) -> None:
+    lab_page.run("import svc_notebook as svc\nsvc.edit.settings('tabbed')", cell=1)
+    editor = lab_page.page.locator(".jp-OutputArea .svc-editor")
+    expect(editor.locator(".svc-group").first).to_be_visible(timeout=30_000)
+
+    lab_page.page.evaluate(RESTART)
+
+    expect(editor.get_by_role("alert").first).to_contain_text(
+        "The kernel of this editor has ended or was restarted"
+    )
+    expect(editor.locator(".svc-body").first).to_have_js_property("inert", True)
+
+
 def test_a_restarted_kernel_is_named_and_the_editor_opened_again(
     lab_page: LabPage, service: Running
 ) -> None:

@@ -77,6 +77,46 @@ def editor(notebook: Notebook) -> Iterator[Locator]:
     assert not notebook.complaints
 
 
+def test_the_dialog_speaks_in_sentences_and_repeats_warnings(notebook: Notebook) -> None:
+    editor = show(notebook)
+    notebook.run(
+        "e.put({**e.get('lamps'), 'validity': [{'from': 1796083200, 'until': 1796083200}],"
+        " 'consequence': {'promote': [{'objectID': 'sku-014', 'position': 1}]}}, 'lamps')",
+        cell=1,
+    )
+    expect(editor).to_contain_text("Unsaved changes")
+
+    editor.get_by_role("button", name="Apply…").click()
+
+    dialog = editor.get_by_role("dialog")
+    expect(dialog).to_contain_text("pin large lamp (sku-014) at position 2")
+    # The zone of the browser: 5:45 after that of the service.
+    expect(dialog).to_contain_text("Scheduled: 2026-12-01 05:45")
+    expect(dialog).to_contain_text("the schedule is empty: start and end are equal")
+    expect(dialog).not_to_contain_text("1796083200")
+    expect(dialog).not_to_contain_text('"position"')
+    draw(dialog, "rule-editor-apply.png")
+
+
+def test_a_rule_is_tried_as_of_a_date_and_says_why_it_did_not_apply(notebook: Notebook) -> None:
+    editor = show(notebook)
+    notebook.run("e.put({**e.get('lamps'), 'validity': [{'from': 4100000000}]}, 'lamps')", cell=1)
+    choose(editor, "contains “lamp”")
+    editor.get_by_role("tab", name="Try it").click()
+    editor.get_by_label("Queries: add").fill("lamp")
+    editor.get_by_label("Queries: add").press("Enter")
+
+    editor.get_by_role("button", name="Try the draft").click()
+    expect(editor.locator(".svc-impact")).to_contain_text(
+        "lamps did not apply: outside of its schedule, from 2099-"
+    )
+    editor.get_by_label("As of, Asia").fill("2099-12-31T00:00")
+    editor.get_by_role("button", name="Try the draft").click()
+
+    expect(editor.locator(".svc-impact")).not_to_contain_text("did not apply")
+    assert not notebook.complaints
+
+
 def choose(editor: Locator, words: str) -> None:
     """Choose the rule that is described so."""
     editor.locator(".svc-rule-line", has_text=words).click()

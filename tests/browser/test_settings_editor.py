@@ -47,6 +47,17 @@ def open_tab(editor: Locator, name: str) -> None:
     editor.get_by_role("tab", name=name).click()
 
 
+def test_the_dialog_repeats_the_warnings(editor: Locator, notebook: Notebook) -> None:
+    notebook.run("e.value = {'searchableAttributes': ['name', 'desciption']}", cell=1)
+    expect(editor).to_contain_text("no record of the sample has `desciption`".replace("`", ""))
+
+    editor.get_by_role("button", name="Apply…").click()
+
+    dialog = editor.get_by_role("dialog")
+    expect(dialog).to_contain_text("no record of the sample has desciption; did you mean")
+    dialog.get_by_role("button", name="Cancel").click()
+
+
 def open_group(editor: Locator, name: str) -> None:
     open_tab(editor, "Settings")
     group = editor.locator(".svc-group", has=editor.page.locator("summary", has_text=name))

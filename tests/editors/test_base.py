@@ -17,7 +17,7 @@ from svc_notebook.client.tasks import Tasks
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.base import Editor, find_missing_right
 from svc_notebook.errors import BadInput, BadOption, CallFailed
-from tests.conftest import start_service, stop_service
+from tests.conftest import Running, start_service, stop_service
 from tests.editors.conftest import connect
 
 
@@ -276,3 +276,34 @@ def test_what_is_edited_while_it_reloads_stays(client: Client, shop: str) -> Non
     editor.reload()
 
     assert (editor.value, editor.dirty) == (4, True)
+
+
+def test_an_editor_follows_the_new_connection_of_the_session(
+    client: Client, shop: str, service: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
+    following, fixed = PageSize(shop), PageSize(shop, client=client)
+    following.value = 7
+    address = service.url.replace("127.0.0.1", "localhost")  # where the service is now
+
+    svc.connect(url=address, app_id=service.appId, api_key=service.adminKey)
+
+    assert following.state["address"] == following.client.connection.address == address
+    assert fixed.state["address"] == service.url
+    assert following.value == 7
+    following.apply()
+    assert svc.current().get_settings(shop)["hitsPerPage"] == 7
+
+
+def test_an_editor_stays_where_its_draft_belongs(
+    client: Client, shop: str, service: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
+    editor = PageSize(shop)
+
+    svc.connect(url="http://127.0.0.1:9", app_id="OTHER", api_key="k")
+
+    assert editor.state["address"] == service.url
+    assert editor.state["sessionApplication"] == "OTHER"
+    svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
+    assert editor.state["sessionApplication"] == ""

@@ -419,3 +419,87 @@ def test_the_snapshot_describes_rules(editor: RuleEditor) -> None:
 )  # fmt: skip
 def test_a_rule_is_described_in_words(given: Any, when: str, then: str) -> None:
     assert (describe_conditions(given), describe_consequence(given)) == (when, then)
+
+
+DECEMBER = {"from": 1_796_083_200}  # 2026-12-01 00:00 UTC
+
+
+def test_changes_are_reviewed_in_sentences_with_titles_and_warnings(editor: RuleEditor) -> None:
+    editor.put(
+        {
+            **RULE,
+            "enabled": False,
+            "tags": ["sale"],
+            "validity": [{"from": 1, "until": 2}],
+            "consequence": {
+                "promote": [{"objectID": "1", "position": 2}],
+                "hide": [{"objectID": "3"}],
+                "params": {"hitsPerPage": 5},
+                "userData": {"banner": "lamps"},
+            },
+        },
+        "lamps",
+    )
+
+    [change] = event_loop.run(editor.review())
+
+    before, after = change["lines"]
+    titles = event_loop.run(editor.titles(["1", "3"]))
+    assert before == ["When the query contains “lamp”", f"pin {titles['1']} (1) at position 1"]
+    assert after == [
+        "When the query contains “lamp”",
+        f"pin {titles['1']} (1) at position 3",
+        f"hide {titles['3']} (3)",
+        "hitsPerPage: 5",
+        "return custom data (banner)",
+        "Disabled",
+        'custom data: {"banner": "lamps"}',
+        "tags: sale",
+    ]
+    assert change["warnings"] == ["the schedule is over"]
+
+
+@pytest.mark.parametrize(
+    "consequence",
+    [
+        {"params": {"renderingContent": {"redirect": {"url": "javascript:alert(1)"}}}},
+        {"userData": {"redirect": [" \tJavaScript:alert(1)"]}},
+        {"userData": {"redirect": "data:text/html,<script>"}},
+    ],
+)
+def test_an_address_that_runs_code_is_warned_about(
+    editor: RuleEditor, consequence: dict[str, Any]
+) -> None:
+    editor.put({**RULE, "consequence": consequence}, "lamps")
+
+    [fault] = editor.faults["lamps"]
+    assert fault["level"] == "odd"
+    assert "runs code in the page of whoever searches" in fault["text"]
+    editor.put({**RULE, "consequence": {"userData": {"note": "javascript is a language"}}}, "lamps")
+    assert "lamps" not in editor.faults
+
+
+def test_a_rule_that_did_not_apply_says_why_and_is_tried_as_of_a_date(editor: RuleEditor) -> None:
+    editor.put({**RULE, "validity": [DECEMBER]}, "lamps")
+    editor.put({**RULE_HIDES, "objectID": "off", "enabled": False})
+    editor.put({**rule("shop"), "conditions": [{"context": "shop"}]})
+
+    [now] = event_loop.run(editor.preview(["lamp"], at=DECEMBER["from"] - 1))
+    [later] = event_loop.run(editor.preview(["lamp"], at=DECEMBER["from"]))
+
+    assert now["skipped"]["lamps"] == {"text": "outside of its schedule", "spans": [DECEMBER]}
+    assert now["skipped"]["off"] == {"text": "it is disabled"}
+    assert now["skipped"]["shop"] == {"text": "only in the context shop"}
+    assert later["comparison"]["sides"][1]["applied"] == ["lamps"]
+    assert "lamps" not in later["skipped"]
+    assert saved(editor) == {"lamps": RULE}
+
+
+def test_code_repeats_what_was_applied(editor: RuleEditor) -> None:
+    editor.enable("lamps", False)
+    before = editor.codes()
+
+    editor.apply()
+
+    assert editor.codes() == before
+    assert "'enabled': False" in before["Python"]

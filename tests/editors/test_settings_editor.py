@@ -377,3 +377,15 @@ def test_the_custom_ranking_is_expanded_for_one_search() -> None:
 
     assert params == {"ranking": ["typo", "asc(p)", "exact"], "hitsPerPage": 20}
     assert others == ["userData"]
+
+
+def test_code_without_changes_has_no_defaults_and_repeats_what_was_applied(
+    editor: SettingsEditor,
+) -> None:
+    assert "hitsPerPage=20" not in editor.codes()["Python"]
+
+    editor.value = {"hitsPerPage": 7}
+    editor.apply()
+
+    assert "hitsPerPage=7" in editor.codes()["Python"]
+    assert editor.codes()["Python"].count("=") == 1

@@ -15,14 +15,16 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.client import Client, background_loop
 from svc_notebook.client.temporary_index import (
     MAX_NAME_CHARACTERS,
     TemporaryIndex,
     name_temporary_index,
     parse_name,
 )
+from svc_notebook.commands.name_completion import _fetch_indices
 from svc_notebook.errors import BadInput
+from svc_notebook.lab.explorer import ExplorerCalls
 from tests.conftest import ROOT, Running
 from tests.tuning.shop import client, connect, shop
 
@@ -308,3 +310,26 @@ def test_a_key_that_could_not_drop_a_preview_is_refused(
         editor.impact("lamp")
 
     assert names(client, shop) == {shop}
+
+
+def test_copies_for_previews_are_hidden_and_swept_when_their_owner_is_gone(
+    shop: str, client: Client
+) -> None:
+    async def leave_and_preview() -> tuple[str, list[str], list[str], list[str]]:
+        left = TemporaryIndex(client.aio, shop, "preview")
+        await left.open()
+        left.release()  # as the end of its process does
+        async with TemporaryIndex(client.aio, shop, "preview") as copy:
+            listed = [item["name"] for item in (await client.aio.list_indices())["items"]]
+            shown = [row["name"] for row in await ExplorerCalls().read_indices()]
+            return left.name, listed, shown, [copy.name, *await _fetch_indices(client.aio)]
+
+    left, listed, shown, completed = background_loop.run(leave_and_preview())
+
+    copy = completed.pop(0)
+    assert left not in listed
+    assert copy in listed
+    assert copy not in shown
+    assert copy not in completed
+    assert shop in shown
+    assert shop in completed

@@ -3,12 +3,15 @@
 import { button, fill, h, setAttribute } from "../kit/dom.js";
 import { emptyState } from "../kit/empty.js";
 import { tagInput } from "../kit/tags.js";
+import { momentInput } from "../kit/moment.js";
 import { drawComparison } from "../query/compare.js";
+import { describeSpans } from "../rules/shape.js";
 import { offer } from "./offer.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("../query/compare.js").Comparison & {sides: {applied: string[]}[]}} Comparison */
-/** @typedef {{query: string, comparison: Comparison}} Impact */
+/** @typedef {{query: string, comparison: Comparison, skipped: Record<string, Skipped>}} Impact */
+/** Why a rule did not apply. @typedef {{text: string, spans?: import("../rules/shape.js").Span[]}} Skipped */
 
 /**
  * `marked()` returns the objectID of the selected rule, which is highlighted among the applied rules;
@@ -40,7 +43,15 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
   );
   const contexts = tagInput({ words: [], label: "In the contexts", placeholder: "in the contexts…" });
   const filters = h("input", { class: "input find", "aria-label": "With the filters", placeholder: "with the filters…" });
-  const conditions = h("div", { class: ["row", "around"], hidden: !marked }, contexts, ideas && offer(contexts, ideas.contexts), filters, ideas && offer(filters, ideas.filters));
+  /** @type {number | null} */
+  let at = null;
+  const moment = momentInput({ seconds: null, label: "As of", change: (seconds) => (at = seconds) });
+  const conditions = h(
+    "div",
+    { class: ["row", "around"], hidden: !marked },
+    contexts, ideas && offer(contexts, ideas.contexts), filters, ideas && offer(filters, ideas.filters),
+    h("label", { class: "row" }, "as of", moment),
+  );
   /** The objectID of the rule that the compared draft does not have; empty for the saved version. */
   let without = "";
   const none = emptyState({
@@ -56,7 +67,7 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
     const chosen = (baseline.value && marked?.()) || "";
     const ruleContexts = contexts.read();
     const params = { ...(ruleContexts.length && { ruleContexts }), ...(filters.value.trim() && { filters: filters.value.trim() }) };
-    const args = { queries: model.get("queries"), without: chosen, params };
+    const args = { queries: model.get("queries"), without: chosen, params, at };
     const answer = await view.run("preview", args, { long: true, again: run });
     if (answer) without = chosen;
     go.disabled = false;
@@ -83,7 +94,7 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
   }
 
   /** @param {Impact} impact @param {number} place */
-  function drawRow({ query, comparison }, place) {
+  function drawRow({ query, comparison, skipped }, place) {
     const [before, after] = comparison.sides;
     const head = h(
       "tr",
@@ -93,7 +104,7 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
       h("td", { class: comparison.gained && "gained-text" }, sign("+", comparison.gained)),
       h("td", { class: comparison.lost && "lost-text" }, sign("−", comparison.lost)),
       h("td", {}, sign("", comparison.moved)),
-      marked && h("td", {}, drawApplied(without ? after.applied : before.applied, after.applied, marked())),
+      marked && h("td", {}, drawApplied(without ? after.applied : before.applied, after.applied, marked()), drawSkipped(skipped, marked())),
     );
     const body = h("td", { colspan: marked ? 6 : 5 }, place === open ? [...drawReturned(after.applied), drawComparison(named(comparison, without))] : null);
     return place === open ? [head, h("tr", {}, body)] : [head];
@@ -150,6 +161,13 @@ const named = (comparison, without) => {
   const names = without ? [`without ${without}`, "draft"] : ["saved", "draft"];
   return { ...comparison, sides: comparison.sides.map((side, place) => ({ ...side, index: names[place] })) };
 };
+
+/** Why the selected rule did not apply. @param {Record<string, Skipped>} skipped @param {string} marked */
+function drawSkipped(skipped, marked) {
+  const why = skipped[marked];
+  if (!why) return null;
+  return h("p", { class: "hint" }, h("bdi", {}, marked), ` did not apply: ${why.text}${why.spans ? `, ${describeSpans(why.spans)}` : ""}`);
+}
 
 /** @param {string[]} before @param {string[]} after @param {string} marked */
 function drawApplied(before, after, marked) {

@@ -1,10 +1,13 @@
 // The changes that applying makes, by object.
 
-import { diffLines, drawDiff } from "../kit/diff.js";
+import { diffLines, drawDiff, jsonLines } from "../kit/diff.js";
+import { drawCode } from "../kit/code_text.js";
 import { h } from "../kit/dom.js";
+import { describeSpans } from "../rules/shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
-/** @typedef {{id: string, how: "added" | "changed" | "removed", before: any, after: any}} Change */
+/** @typedef {{id: string, how: "added" | "changed" | "removed", before: any, after: any,
+ *   warnings?: string[], lines?: [string[], string[]]}} Change `lines`: sentences before and after */
 
 const MAX_SHOWN_CHANGES = 60;
 
@@ -36,16 +39,23 @@ export function drawChanges(changes, lines) {
     h("p", {}, count(changes) || "No differences."),
     changes
       .slice(0, MAX_SHOWN_CHANGES)
-      .map(({ id, before, after }) =>
-        h(
-          "div",
-          { class: "change" },
-          h("h4", { dir: "auto" }, id),
-          drawDiff(diffLines(before ? lines(before) : [], after ? lines(after) : [])),
-        ),
+      .map((change) =>
+        h("div", { class: "change" }, h("h4", { dir: "auto" }, change.id), drawWarnings(change.warnings), drawLines(change, lines)),
       ),
     rest > 0 ? h("p", { class: "hint" }, `and ${rest.toLocaleString()} more`) : null,
   );
+}
+
+/** The warnings about what a change writes. @param {string[]} [warnings] */
+export const drawWarnings = (warnings = []) => warnings.map((text) => h("p", { class: "odd-text" }, "⚠ ", drawCode(text)));
+
+/** The lines that change; as JSON if the sentences do not. @param {Change} change @param {(document: any) => string[]} lines */
+function drawLines({ before, after, lines: sentences }, lines) {
+  const sides = sentences
+    ? [before, after].map((object, side) => [...sentences[side], ...(object?.validity?.length ? [`Scheduled: ${describeSpans(object.validity)}`] : [])])
+    : [before, after].map((object) => (object ? lines(object) : []));
+  if (JSON.stringify(sides[0]) === JSON.stringify(sides[1])) return drawDiff(diffLines(jsonLines(before), jsonLines(after)));
+  return drawDiff(diffLines(sides[0], sides[1]));
 }
 
 /** The question of the dialog before applying. @param {{how: string}[]} changes @param {[string, string]} noun singular and plural @param {string} index */
@@ -57,7 +67,7 @@ export const titleOf = (changes, noun, index) => `Apply ${count(changes)} ${noun
  * @param {[string, string]} noun of the objects, singular and plural
  */
 export async function review(view, model, lines, noun) {
-  const changes = (await view.run("differences")) ?? [];
+  const changes = (await view.run("review")) ?? [];
   const forward = h("input", {
     type: "checkbox",
     on: {

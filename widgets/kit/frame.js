@@ -12,6 +12,11 @@ import { oneAtATime } from "./timing.js";
 /** @typedef {import("../types").Progress} Progress */
 /** @typedef {ReturnType<typeof frame>} Frame */
 
+/** The event by which an editor offers code to the JupyterLab extension, as `detail.code`. */
+const CELL_EVENT = "svc-insert-cell";
+const CELL_LANGUAGES = ["Python", "Magic"];
+const KEY_SOURCE =
+  "The API key is not in the code. Python and magics use the connection of the notebook, svc.connect(); curl reads $SVC_API_KEY.";
 /** The attribute that disables a notebook's shortcuts for an element. */
 const NO_SHORTCUTS = "data-lm-suppress-shortcuts";
 
@@ -21,7 +26,7 @@ const NO_SHORTCUTS = "data-lm-suppress-shortcuts";
  * @param {Mount} mount
  * @param {{named: string, diff?: (value: any) => Node | Promise<Node>, tools?: Node[], retry?: string}} options
  */
-export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
+export function frame({ model, el }, { named, diff, tools: more = [], retry = "" }) {
   const messages = notices();
   const body = h("div", { class: "body" });
   const title = h("span", { class: "title" });
@@ -35,6 +40,11 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     h("span", {}),
     button("Cancel", () => work?.abort()),
   );
+  const ended = h(
+    "div",
+    { class: "note ended", role: "alert", hidden: true },
+    "The kernel of this editor has ended or was restarted; this is its last state. Run its cell again.",
+  );
   const busyNote = h(
     "div",
     { class: "waiting", role: "status", hidden: true },
@@ -43,7 +53,14 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   );
   const link = connect(model, {
     busy: (late) => {
-      busyNote.hidden = !late;
+      busyNote.hidden = !late || !ended.hidden;
+    },
+    changed: () => {
+      // The manager of widgets marks the views of a model without a kernel.
+      const isEnded = Boolean(el.closest(".jupyter-widgets-disconnected"));
+      ended.hidden = !isEnded;
+      busyNote.hidden ||= isEnded;
+      for (const part of [body, tools]) part.inert = isEnded;
     },
   });
   /** @type {AbortController | null} */
@@ -70,6 +87,16 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
       title: "Export as Python, magic or curl",
     }),
   };
+  const tools = h(
+    "div",
+    { class: "tools" },
+    more,
+    buttons.undo,
+    buttons.redo,
+    buttons.code,
+    buttons.revert,
+    buttons.apply,
+  );
   const root = h(
     "section",
     { class: ["editor", named], tabindex: -1, on: { keydown: handleKey } },
@@ -77,17 +104,9 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
       "header",
       { class: "head" },
       h("div", { class: "names" }, title, place),
-      h(
-        "div",
-        { class: "tools" },
-        tools,
-        buttons.undo,
-        buttons.redo,
-        buttons.code,
-        buttons.revert,
-        buttons.apply,
-      ),
+      tools,
     ),
+    ended,
     note,
     interrupted,
     messages.el,
@@ -117,8 +136,14 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     setAttribute(root, "aria-busy", state.busy ? "true" : null);
     root.classList.toggle("svc-dirty", state.dirty && state.applies);
     showError();
-    note.hidden = !state.readOnly;
-    fill(note, state.readOnly ? `Read-only: ${state.readOnly}.` : null);
+    note.hidden = !state.readOnly && !state.sessionApplication;
+    fill(
+      note,
+      state.readOnly ? `Read-only: ${state.readOnly}. ` : null,
+      state.sessionApplication
+        ? `The session is connected to the application ${state.sessionApplication}; this editor stays with ${state.address}.`
+        : null,
+    );
     drawInterrupted(state);
     buttons.undo.disabled = !state.undo;
     buttons.redo.disabled = !state.redo;
@@ -201,6 +226,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   async function showCode() {
     const codes = await run("code");
     if (!codes) return;
+    const inserts = offerCell("");
     const rows = Object.entries(codes).map(([name, text]) =>
       h(
         "div",
@@ -213,16 +239,26 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
             await copyText(text);
             fill(/** @type {HTMLElement} */ (event.currentTarget ?? event.target), "Copied");
           }),
+          inserts && CELL_LANGUAGES.includes(name)
+            ? button("Insert as cell", () => offerCell(text), { title: `Insert ${name} as a cell below` })
+            : null,
         ),
         h("pre", { tabindex: 0 }, text),
       ),
     );
     await ask(root, {
       title: "Export as code",
-      body: h("div", {}, rows),
+      body: h("div", {}, h("p", { class: "hint" }, KEY_SOURCE), rows),
       buttons: [{ name: "", label: "Close", main: true }],
     });
   }
+
+  /**
+   * Offer code to the notebook around the editor, which may insert it as a cell; an empty code only
+   * asks whether it would. The JupyterLab extension takes the offer.
+   * @param {string} code
+   */
+  const offerCell = (code) => !root.dispatchEvent(new CustomEvent(CELL_EVENT, { bubbles: true, cancelable: true, detail: { code } }));
 
   /**
    * Call the Python half; an error is shown and undefined returned. A long call shows how far it

@@ -4,7 +4,8 @@ import { h } from "../kit/dom.js";
 import { drawMarked } from "../kit/highlight.js";
 import { drawImage } from "../kit/hit_card.js";
 
-/** @typedef {{sides: {index: string, nbHits: number, hits: import("../kit/hit_card.js").Hit[]}[], shared: [number, number][],
+/** `detail` tells a hit from others of its headline. @typedef {import("../kit/hit_card.js").Hit & {detail?: string}} ComparedHit */
+/** @typedef {{sides: {index: string, nbHits: number, hits: ComparedHit[]}[], shared: [number, number][],
  *   gained: number, lost: number, moved: number}} Comparison */
 
 const ROW_PIXELS = 30; // height of a hit, which the lines depend on
@@ -52,7 +53,7 @@ export function drawComparison({ sides, shared, gained, lost, moved }) {
   );
 }
 
-/** @param {{index: string, hits: import("../kit/hit_card.js").Hit[]}} side @param {Map<number, number>} other @param {"gained" | "lost"} alone */
+/** @param {{index: string, hits: ComparedHit[]}} side @param {Map<number, number>} other @param {"gained" | "lost"} alone */
 function column({ index, hits }, other, alone) {
   return h(
     "div",
@@ -68,7 +69,7 @@ function column({ index, hits }, other, alone) {
           "li",
           { class: ["side-hit", to === undefined && alone], style: { height: `${ROW_PIXELS}px` } },
           h("span", { class: "place" }, String(place + 1)),
-          h("span", { class: "side-title", dir: "auto", title: hit.id }, drawMarked(hit.title || hit.id)),
+          h("span", { class: "side-title", dir: "auto", title: hit.id }, drawMarked(hit.title || hit.id), hit.detail ? h("span", { class: "hint" }, " · ", drawMarked(hit.detail)) : null),
           drawImage(hit, false),
           h("span", { class: "hint" }, step),
         );

@@ -1,5 +1,7 @@
 // Conversion between a rule and the values of its form.
 
+import { toLocal, zone } from "../kit/moment.js";
+
 /** @typedef {{when: string, pattern: string, alternatives: boolean, context: string, filters: string}} Card */
 
 /** The anchorings of a pattern, and their labels. */
@@ -60,6 +62,10 @@ export function describeSpan({ from, until }, format) {
   if (from === undefined) return until === undefined ? "always" : `until ${format(until)}`;
   return until === undefined ? `from ${format(from)}` : `${format(from)} – ${format(until)}`;
 }
+
+/** Describe a schedule, in the browser's time zone. @param {Span[]} spans */
+export const describeSpans = (spans) =>
+  spans.map((span) => describeSpan(span, (at) => toLocal(at).replace("T", " "))).join(", ") + ` (${zone()})`;
 
 /** A rule with one member of its consequence set. @param {any} rule @param {string} name @param {any} value */
 export const withConsequence = (rule, name, value) => ({

@@ -1,5 +1,6 @@
 // The changes of the draft, and the history of applied changes.
 
+import { drawWarnings } from "../curation/review.js";
 import { button, fill, h } from "../kit/dom.js";
 import { drawValueChange } from "../kit/diff.js";
 import { brief } from "./state.js";
@@ -13,15 +14,24 @@ export const unsetText = (fallback) => (fallback === undefined ? "not set" : `no
 /** @param {any} fallback the default, if it is known */
 export const resetText = (fallback) => `reset to ${fallback === undefined ? "its default" : brief(fallback)}`;
 
-/** The settings that change: short values before and after, others entry by entry or line by line. @param {Change[]} changes */
-export const drawChanges = (changes) => h("div", { class: "changes" }, changes.map(drawChange));
+/**
+ * The settings that change: short values before and after, others entry by entry or line by line.
+ * @param {Change[]} changes @param {{name: string, text: string}[]} [problems] warnings about settings
+ */
+export const drawChanges = (changes, problems = []) =>
+  h(
+    "div",
+    { class: "changes" },
+    changes.map((change) => drawChange(change, problems.filter(({ name }) => name === change.name))),
+  );
 
-/** @param {Change} change */
-const drawChange = ({ name, how, before, after, default: fallback }) =>
+/** @param {Change} change @param {{text: string}[]} problems */
+const drawChange = ({ name, how, before, after, default: fallback }, problems) =>
   h(
     "div",
     { class: "change" },
     h("h4", {}, h("code", {}, name)),
+    drawWarnings(problems.map(({ text }) => text)),
     drawValueChange(how === "set" ? null : before, how === "reset" ? null : after, {
       before: unsetText(fallback),
       after: resetText(fallback),
@@ -31,15 +41,15 @@ const drawChange = ({ name, how, before, after, default: fallback }) =>
 /** @param {number} number */
 const countSettings = (number) => `${number.toLocaleString()} ${number === 1 ? "setting" : "settings"}`;
 
-/** The changes that Apply sends. @param {Frame} view @param {Change[]} changes */
-export function drawReview(view, changes) {
+/** The changes that Apply sends. @param {Frame} view @param {Change[]} changes @param {{name: string, text: string}[]} problems */
+export function drawReview(view, changes, problems) {
   const { replicas = [] } = view.value() ?? {};
   const box = h("input", { type: "checkbox", on: { change: () => view.run("reach", { forward: box.checked }) } });
   return h(
     "div",
     { class: "review", data: { title: `Apply ${countSettings(changes.length)} to ${view.state()?.index}?` } },
     h("p", {}, "Only these settings are sent; all others stay unchanged."),
-    drawChanges(changes),
+    drawChanges(changes, problems),
     replicas?.length
       ? h("label", { class: "row" }, box, `Forward to replicas: ${replicas.join(", ")}`)
       : null,

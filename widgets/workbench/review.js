@@ -7,7 +7,7 @@ import { drawChanges as drawSettings } from "../settings/changes.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("../curation/review.js").Change} Change */
-/** @typedef {{order: string[], settings: import("../settings/state.js").Change[], synonyms: Change[], rules: Change[], replicas: string[]}} Review */
+/** @typedef {{order: string[], settings: import("../settings/state.js").Change[], problems: {name: string, text: string}[], synonyms: Change[], rules: Change[], replicas: string[]}} Review */
 
 /** Count the changes of all parts. @param {Review} review */
 export const countChanges = ({ settings, synonyms, rules }) => settings.length + synonyms.length + rules.length;
@@ -36,6 +36,6 @@ const TITLES = { settings: "Settings", synonyms: "Synonyms", rules: "Rules" };
 
 /** @param {string} part @param {Review} review */
 function drawPart(part, review) {
-  if (part === "settings") return drawSettings(review.settings);
+  if (part === "settings") return drawSettings(review.settings, review.problems);
   return drawObjects(part === "rules" ? review.rules : review.synonyms, jsonLines);
 }

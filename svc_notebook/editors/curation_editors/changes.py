@@ -20,6 +20,16 @@ class ObjectChange(TypedDict):
     after: Document | None
 
 
+class ReviewedChange(ObjectChange, total=False):
+    """A change as the dialog before applying shows it.
+
+    `lines` has sentences about the object before and after; without them the view writes them.
+    """
+
+    warnings: list[str]
+    lines: tuple[list[str], list[str]]
+
+
 def by_id(documents: Iterable[Document]) -> dict[str, Document]:
     """Return objects by their objectIDs."""
     return {document["objectID"]: document for document in documents}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypedDict
@@ -26,11 +26,18 @@ from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.curation_editors.changes import (
     Document,
     ObjectChange,
+    ReviewedChange,
     by_id,
     changes_of,
     make_changes,
 )
-from svc_notebook.editors.curation_editors.impact import QueryImpact, copy_with, measure, tabulate
+from svc_notebook.editors.curation_editors.impact import (
+    QueryImpact,
+    SkippedReason,
+    copy_with,
+    measure,
+    tabulate,
+)
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.rpc import call, report_progress, run_on_loop, wait_for
 from svc_notebook.editors.snippets import write_curation
@@ -97,6 +104,16 @@ class CurationEditor(Editor):
         """Return the errors and warnings by objectID."""
         return {}
 
+    def as_of(self, documents: Sequence[Document], at: float | None) -> Sequence[Document]:
+        """Return objects as they apply at a time, in seconds since 1970; None is now."""
+        return documents
+
+    def find_skipped(
+        self, applied: Collection[str], params: Mapping[str, Any], at: float | None
+    ) -> dict[str, SkippedReason]:
+        """Return why objects of the draft had no part in a search, by objectID."""
+        return {}
+
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
         """Return queries that changes probably affect."""
         return []
@@ -144,7 +161,7 @@ class CurationEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """Write the changes as code."""
-        connection, changes = self.client.connection, self.differences()
+        connection, changes = self.client.connection, changes_of(self.changed_from, self.value)
         return write_curation(connection, self.kind.name, self.index, changes, forward=self.forward)
 
     # Methods for cells.
@@ -215,17 +232,30 @@ class CurationEditor(Editor):
         """List the changes that applying makes."""
         return changes_of(self.saved, self.value)
 
+    @call
+    async def review(self) -> list[ReviewedChange]:
+        """List the changes that applying makes, each with the warnings about its object."""
+        return [
+            ReviewedChange(
+                id=change["id"], how=change["how"], before=change["before"], after=change["after"],
+                warnings=[fault["text"] for fault in self.faults.get(change["id"], ())],
+            )
+            for change in self.differences()
+        ]  # fmt: skip
+
     @call(latest=True)
     async def preview(
         self,
         queries: OneOrMany | None = None,
         without: str = "",
         params: dict[str, Any] | None = None,
+        at: float | None = None,
     ) -> list[QueryImpact]:
         """Search for queries in the index, and in a copy of the index that has the draft.
 
         With `without`, an objectID, the draft is compared with the draft without that object.
-        `params` are added to the search parameters of the editor.
+        `params` are added to the search parameters of the editor. With `at`, in seconds since
+        1970, schedules are as of that time, on copies of both versions.
         """
         self.refuse_faults()
         search_params = {**self.params, **(params or {})}
@@ -237,10 +267,15 @@ class CurationEditor(Editor):
         before = self._last_read
         if without:
             before = [document for document in self.value if document["objectID"] != without]
-        async with self._index_with(before) as left, self._index_with(self.value) as right:
-            return await measure(
+        sides = self.as_of(before, at), self.as_of(self.value, at)
+        async with self._index_with(sides[0]) as left, self._index_with(sides[1]) as right:
+            impacts = await measure(
                 self.client, left, right, texts, search_params, report_progress, self.searchable
             )
+        for impact in impacts:
+            applied = impact["comparison"]["sides"][1]["applied"]
+            impact["skipped"] = self.find_skipped(applied, search_params, at)
+        return impacts
 
     @call
     def bring_in(self, name: str, text: str, how: ImportMode = "take") -> ImportCounts:

@@ -18,11 +18,19 @@ from svc_notebook.editors.query_editor.comparison import SideBySide, compare
 OnProgress = Callable[[int, int, str], None]
 
 
+class SkippedReason(TypedDict, total=False):
+    """Why an object had no part in a search; `spans` are the times at which it has."""
+
+    text: str
+    spans: list[dict[str, float]]
+
+
 class QueryImpact(TypedDict):
-    """The results of one query before and after the draft."""
+    """The results of one query before and after the draft, and what had no part in the latter."""
 
     query: str
     comparison: SideBySide
+    skipped: dict[str, SkippedReason]
 
 
 async def measure(
@@ -46,7 +54,7 @@ async def measure(
         search_params = {**params, "query": query, "analytics": False}
         sides = [(index, search_params), (copy, search_params)]
         comparison = await compare(client, sides, searchable)
-        impacts.append({"query": query, "comparison": comparison})
+        impacts.append({"query": query, "comparison": comparison, "skipped": {}})
     return impacts
 
 

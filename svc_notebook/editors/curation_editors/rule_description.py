@@ -16,6 +16,9 @@ ANCHORINGS = {
 }
 EVERY_SEARCH = "every search"
 MAX_NAMED_MEMBERS = 3  # of custom data
+# What `describe_lines` writes in sentences, of a consequence and of a rule.
+DESCRIBED_PARTS = ("promote", "hide", "params", "redirect", "userData")
+DESCRIBED_MEMBERS = ("objectID", "conditions", "consequence", "enabled", "validity")
 
 
 def describe_conditions(rule: Mapping[str, Any]) -> str:
@@ -39,14 +42,41 @@ def _describe_condition(condition: Mapping[str, Any]) -> str:
 
 def describe_consequence(rule: Mapping[str, Any]) -> str:
     """Describe what a rule does."""
-    return "; ".join(_describe_effects(rule["consequence"])) or "no consequence"
+    return "; ".join(_describe_effects(rule["consequence"], {})) or "no consequence"
 
 
-def _describe_effects(consequence: Mapping[str, Any]) -> Iterator[str]:
+def list_records(rule: Mapping[str, Any]) -> list[str]:
+    """List the objectIDs that a rule pins or hides."""
+    consequence = rule["consequence"]
+    pins = [name for pin in consequence.get("promote") or () for name in promoted(pin)]
+    return [*pins, *hidden(consequence)]
+
+
+def describe_lines(rule: Mapping[str, Any], titles: Mapping[str, str]) -> list[str]:
+    """Describe a whole rule in lines, except its schedule, which has the time zone of the view.
+
+    `titles` are headlines of records by objectID.
+    """
+    consequence = rule["consequence"]
+    conditions = map(_describe_condition, rule.get("conditions") or ())
+    lines = [f"When {condition}" for condition in conditions] or [f"For {EVERY_SEARCH}"]
+    lines += _describe_effects(consequence, titles)
+    lines += [] if rule.get("enabled", True) else ["Disabled"]
+    if "userData" in consequence:
+        lines.append(f"custom data: {_write_value(consequence['userData'])}")
+    rest = {name: value for name, value in consequence.items() if name not in DESCRIBED_PARTS}
+    rest |= {name: value for name, value in rule.items() if name not in DESCRIBED_MEMBERS}
+    return [*lines, *(f"{name}: {_write_value(value)}" for name, value in rest.items())]
+
+
+def _describe_effects(consequence: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:
+    def entitle(object_id: str) -> str:
+        return f"{titles[object_id]} ({object_id})" if titles.get(object_id) else object_id
+
     for pin in consequence.get("promote") or ():
-        yield f"pin {', '.join(promoted(pin))} at position {pin['position'] + 1}"
+        yield f"pin {', '.join(map(entitle, promoted(pin)))} at position {pin['position'] + 1}"
     if hidden_ids := hidden(consequence):
-        yield f"hide {', '.join(hidden_ids)}"
+        yield f"hide {', '.join(map(entitle, hidden_ids))}"
     for name, value in (consequence.get("params") or {}).items():
         yield from _describe_param(name, value)
     if redirect := consequence.get("redirect"):

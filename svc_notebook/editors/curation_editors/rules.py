@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -18,10 +19,16 @@ from svc_notebook.client.curation import RULES, ResourceKind
 from svc_notebook.display import format_count, write_table
 from svc_notebook.editors.base import JSON
 from svc_notebook.editors.bundle import read_module, read_styles
-from svc_notebook.editors.curation_editors.changes import Document, ObjectChange, by_id
+from svc_notebook.editors.curation_editors.changes import (
+    Document,
+    ObjectChange,
+    ReviewedChange,
+    by_id,
+)
 from svc_notebook.editors.curation_editors.editor import CurationEditor, Faults
+from svc_notebook.editors.curation_editors.impact import SkippedReason
 from svc_notebook.editors.curation_editors.pinned_order import Arrangement, arrange, read_titles
-from svc_notebook.editors.curation_editors.rule_checks import find_own_faults
+from svc_notebook.editors.curation_editors.rule_checks import applies_at, as_of, find_own_faults
 from svc_notebook.editors.curation_editors.rule_conflicts import (
     MAX_CONFLICTS_PER_RULE,
     find_conflicts,
@@ -29,6 +36,8 @@ from svc_notebook.editors.curation_editors.rule_conflicts import (
 from svc_notebook.editors.curation_editors.rule_description import (
     describe_conditions,
     describe_consequence,
+    describe_lines,
+    list_records,
 )
 from svc_notebook.editors.curation_editors.suggestions import RuleSuggestions, suggest
 from svc_notebook.editors.draft import Draft
@@ -101,6 +110,21 @@ class RuleEditor(CurationEditor):
             faults[name].append({"level": "odd", "text": "conflicts with further rules"})
         return {name: listed for name, listed in faults.items() if listed}
 
+    def as_of(self, documents: Sequence[Document], at: float | None) -> Sequence[Document]:
+        """Return rules without schedules, as they apply at a time."""
+        return documents if at is None else as_of(documents, at)
+
+    def find_skipped(
+        self, applied: Collection[str], params: Mapping[str, Any], at: float | None
+    ) -> dict[str, SkippedReason]:
+        """Return why rules of the draft did not apply to a search."""
+        contexts = params.get("ruleContexts") or ()
+        return {
+            rule["objectID"]: _explain_skipped(rule, contexts, time.time() if at is None else at)
+            for rule in self.value
+            if rule["objectID"] not in applied
+        }
+
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
         """Return the patterns of changed rules without placeholders; "" if there is no pattern."""
         changed = [
@@ -143,6 +167,20 @@ class RuleEditor(CurationEditor):
         editor.on_hide(lambda hit: self.hide(hit["query"], hit["objectID"]))
 
     # Calls for views and cells.
+
+    @call
+    async def review(self) -> list[ReviewedChange]:
+        """List the changes that applying makes in sentences, with their warnings."""
+        changes = await super().review()
+        sides = [rule for change in changes for rule in (change["before"], change["after"]) if rule]
+        titles = await self.titles([name for rule in sides for name in list_records(rule)])
+        for change in changes:
+            before, after = (
+                describe_lines(rule, titles) if rule else []
+                for rule in (change["before"], change["after"])
+            )
+            change["lines"] = (before, after)
+        return changes
 
     @call
     def place(self, object_id: str, where: Place, position: int, id: str) -> str:  # noqa: A002
@@ -286,6 +324,17 @@ class RuleEditor(CurationEditor):
                 return
             except (BadInput, Refused) as error:
                 raise BadInput(f"{at}: {error}") from error
+
+
+def _explain_skipped(rule: Document, contexts: Collection[str], at: float) -> SkippedReason:
+    if not rule.get("enabled", True):
+        return {"text": "it is disabled"}
+    if not applies_at(rule, at):
+        return {"text": "outside of its schedule", "spans": rule["validity"]}
+    needed = [condition.get("context") for condition in rule.get("conditions") or ()]
+    if needed and all(context and context not in contexts for context in needed):
+        return {"text": f"only in the context {', '.join(dict.fromkeys(needed))}"}
+    return {"text": f"it applies when {describe_conditions(rule)}"}
 
 
 def set_enabled(rule: Mapping[str, Any], enabled: bool) -> Document:

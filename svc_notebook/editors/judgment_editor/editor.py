@@ -18,7 +18,7 @@ from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
-from svc_notebook.editors.hit_cards import draw_hits, list_attributes
+from svc_notebook.editors.hit_cards import DENSITIES, draw_hits, list_attributes
 from svc_notebook.editors.judgment_editor import rows as table
 from svc_notebook.editors.judgment_editor.live_scores import (
     append_point,
@@ -60,6 +60,7 @@ class JudgmentEditor(Editor):
     _esm = read_module("judgments.js")
     _css = read_styles("kit/kit.css", "query.css", "judgments.css")
 
+    hit_density = traitlets.Enum(DENSITIES, "rows").tag(sync=True)
     value: Any = traitlets.Any()  # not synced: a view draws the sheet of one query
     sheet: Any = traitlets.Dict().tag(sync=True, **JSON)
     questions: Any = traitlets.List().tag(sync=True, **JSON)

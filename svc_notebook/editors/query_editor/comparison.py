@@ -49,6 +49,7 @@ async def compare(
         _side(index, name, answer, display)
         for (index, _), name, answer in zip(sides, names, answers, strict=True)
     ]
+    _tell_apart([hit for side in drawn for hit in side["hits"]])
     places = [{hit["id"]: rank for rank, hit in enumerate(side["hits"])} for side in drawn]
     left, right = places
     shared = [[left[key], right[key]] for key in left if key in right]
@@ -57,6 +58,22 @@ async def compare(
         "gained": len(right.keys() - left.keys()), "lost": len(left.keys() - right.keys()),
         "moved": sum(rank_before != other for rank_before, other in shared),
     }  # fmt: skip
+
+
+def _tell_apart(hits: Sequence[dict[str, Any]]) -> None:
+    """Give hits of the same headline an attribute in which they differ, else their objectID."""
+    by_title: dict[str, dict[str, dict[str, str]]] = {}
+    for hit in hits:
+        by_title.setdefault(hit["title"], {})[hit["id"]] = dict(hit["lines"])
+    for hit in hits:
+        others = by_title[hit["title"]]
+        names = dict(hit.pop("lines")) if len(others) > 1 else {}
+        differing = (
+            value
+            for name, value in names.items()
+            if len({lines.get(name) for lines in others.values()}) == len(others)
+        )
+        hit["detail"] = next(differing, hit["id"]) if len(others) > 1 else ""
 
 
 def _request(index: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -97,7 +114,9 @@ def _name_value(name: str, params: Mapping[str, Any], settings: Mapping[str, Any
 
 def _side(index: str, name: str, answer: Mapping[str, Any], display: HitDisplay) -> ComparedSearch:
     cards = draw_hits(answer["hits"], display=display)
-    hits = [{member: card[member] for member in ("id", "title", "image")} for card in cards]
+    hits = [
+        {member: card[member] for member in ("id", "title", "image", "lines")} for card in cards
+    ]
     applied = [rule["objectID"] for rule in answer.get("appliedRules", ())]
     return {
         "index": index,

@@ -48,6 +48,15 @@ def changes_of(saved: Mapping[str, Any], value: Mapping[str, Any]) -> Settings:
     }
 
 
+def without_defaults(value: Mapping[str, Any]) -> Settings:
+    """Return the settings that differ from their defaults."""
+    return {
+        name: member
+        for name, member in value.items()
+        if member is not None and not same(member, default_of(name))
+    }
+
+
 def rebase(
     before: Mapping[str, Any], value: Mapping[str, Any], saved: Mapping[str, Any]
 ) -> Settings:

@@ -138,8 +138,9 @@ class SettingsEditor(Editor):
         return "".join(parts if changes else []) + write_table(("setting", "", "default"), rows)
 
     def codes(self) -> dict[str, str]:
-        """Return the changes as Python, as a magic and as curl; without changes, all settings."""
-        changes = changing.changes_of(self.saved, self.value) or self.value
+        """Return the changes as code; without changes, what differs from the defaults."""
+        changes = changing.changes_of(self.changed_from, self.value)
+        changes = changes or changing.without_defaults(self.value)
         return write_settings(self.client.connection, self.index, changes, forward=self.forward)
 
     # Methods for cells.

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import traitlets
 
 from svc_notebook.api.validation import same
+from svc_notebook.client import AsyncClient
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.operations import write_and_wait
 from svc_notebook.display import write_table
@@ -116,6 +117,13 @@ class Workbench(Editor):
         self._link()
 
     # Methods of the base class.
+
+    def take_connection(self, client: AsyncClient) -> None:
+        """Use the new connection, with a new copy for drafts."""
+        before = self.client
+        super().take_connection(client)
+        if self.client is not before:
+            self._trial = DraftTrial(client, self.index)
 
     async def load(self) -> Changes:
         """Return no changes, which is what the drafts of saved parts have."""
@@ -226,13 +234,14 @@ class Workbench(Editor):
             raise failure
 
     @call
-    def review(self) -> dict[str, Any]:
-        """Return the changes by part, in the order in which they are written."""
+    async def review(self) -> dict[str, Any]:
+        """Return the changes by part, in the order in which they are written, with warnings."""
         return {
             "order": order_parts(self._collect(), self.settings.saved),
             "settings": list_changes(self.settings.saved, self.settings.value),
-            "synonyms": self.synonyms.differences(),
-            "rules": self.rules.differences(),
+            "problems": self.settings.problems,
+            "synonyms": await self.synonyms.review(),
+            "rules": await self.rules.review(),
             "replicas": self.settings.value.get("replicas") or [],
         }
 

@@ -66,6 +66,15 @@ export function addActions(tools, palette) {
     if (selector) app.contextMenu.addItem({ command: id, args: { menu: true }, selector, rank: rank++ });
   }
 
+  // Editors offer their code; one in a tab of its own offers it to the current notebook.
+  document.addEventListener("svc-insert-cell", (event) => {
+    const panel = tools.kernels.tracker.currentWidget;
+    if (!panel) return;
+    event.preventDefault();
+    const { code } = /** @type {CustomEvent<{code: string}>} */ (event).detail;
+    // Several magics are several cells.
+    if (code) for (const cell of code.split(/\n\n(?=%)/)) insertCell(tools, panel, cell);
+  });
   for (const { action, label, run } of CODES)
     add(
       action === "edit" ? "svc:edit-workbench" : `svc:${action.replace(" ", "-")}`,
@@ -176,11 +185,16 @@ async function insertCode(tools, action, name, run) {
   const panel = kernels.tracker.currentWidget;
   const code = await kernels.current?.call("write_code", { action, name, style: preferences().codeStyle });
   if (!panel || !code) return;
-  NotebookActions.insertBelow(panel.content);
-  panel.content.activeCell.model.sharedModel.setSource(code);
-  tools.app.shell.activateById(panel.id);
+  insertCell(tools, panel, code);
   if (run) await NotebookActions.run(panel.content, panel.sessionContext);
   else panel.content.mode = "edit";
+}
+
+/** Write code into a new cell below the active one. @param {Tools} tools @param {any} panel @param {string} code */
+function insertCell({ app, NotebookActions }, panel, code) {
+  NotebookActions.insertBelow(panel.content);
+  panel.content.activeCell.model.sharedModel.setSource(code);
+  app.shell.activateById(panel.id);
 }
 
 /** Change an index after the question of its verb. @param {Tools} tools @param {typeof CHANGES[0]} change @param {string} index */

@@ -75,9 +75,21 @@ export const fullPath = (root, path) => (root ? `${root.replace(/\/$/, "")}/${pa
 
 /** Start a kernel of the dialog's own and load the package into it. @param {any} app */
 async function startKernel(app) {
+  const { serverSettings } = app.serviceManager;
   const { kernelspecs, kernels } = app.serviceManager;
   await kernelspecs.ready;
   const own = await kernels.startNew({ name: kernelspecs.specs?.default });
+  // A closed tab runs no further code: the request that ends the kernel outlives the page.
+  const end = () => {
+    const [, token] = /\b_xsrf=([^;]*)/.exec(document.cookie) ?? [];
+    const headers = {
+      ...(token && { "X-XSRFToken": token }),
+      ...(serverSettings.token && { Authorization: `token ${serverSettings.token}` }),
+    };
+    void fetch(`${serverSettings.baseUrl}api/kernels/${own.id}`, { method: "DELETE", keepalive: true, headers });
+  };
+  window.addEventListener("pagehide", end);
+  own.disposed.connect(() => window.removeEventListener("pagehide", end));
   /** @type {() => void} */
   let settle = () => {};
   const settled = new Promise((done) => (settle = () => done(null)));
