@@ -16,6 +16,7 @@ function render(mount) {
     named: "crawler",
     retry: "refresh",
     tools: [
+      button("Start crawl", startCrawl, { class: ["button"], title: "Crawl all pages with the saved configuration" }),
       button("Reload", () => view.run("refresh"), {
         icon: "⟳",
         bare: true,
@@ -50,6 +51,11 @@ function render(mount) {
       if (name === "failed") failed.read();
     },
   });
+  async function startCrawl() {
+    const ends = await view.run("start_crawl", {}, { long: true });
+    if (ends) view.say(`Crawled: ${ends.done} done, ${ends.skipped} skipped, ${ends.failed} failed.`);
+  }
+
   fill(
     view.body,
     status,
@@ -61,7 +67,10 @@ function render(mount) {
     status.classList.toggle("svc-wrong-text", Boolean(state?.blocked));
     fill(status, [text, ...(state?.warnings ?? [])].join(" "));
   });
-  view.link.watch("value", () => extractor.show());
+  view.link.watch("value", () => {
+    extractor.show();
+    trial.compare();
+  });
   view.link.watch("urls", () => trial.offer(model.get("urls") ?? []));
   view.link.watch("shown", () => trial.show(model.get("shown") ?? {}));
   return () => view.close();
@@ -74,7 +83,7 @@ const isNew = (state) => !state?.running && !(state?.lastReindexStartedAt ?? sta
 export function describeCrawler(state) {
   if (state?.blocked) return `Blocked: ${state.blockingError || "a task failed; cancel it to continue"}`;
   if (state?.reindexing) return "Crawling now.";
-  if (isNew(state)) return "Not run yet. Try pages here; svc.reindex_crawler starts the first crawl.";
+  if (isNew(state)) return "Not run yet. Try pages here; Start crawl begins the first crawl.";
   return state?.running ? "Waiting for the next crawl." : "Paused.";
 }
 

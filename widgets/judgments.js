@@ -11,10 +11,22 @@ import { gradeSheet } from "./judgments/sheet.js";
 
 /** @typedef {import("./judgments/question_list.js").Question} Question */
 
+/** @type {[string, string][]} */
+const KEYS = [
+  ["0 1 2 3", "grade the hit and go on"],
+  ["u", "unrateable"],
+  ["⌫", "clear the grade"],
+  ["n", "note"],
+  ["o", "full record"],
+  ["↑ ↓", "among hits"],
+  ["[ ]", "previous and next query"],
+  ["g", "next query to judge"],
+];
+
 /** @param {import("./types").Mount} mount */
 function render(mount) {
   const { model } = mount;
-  const view = frame(mount, { named: "judgments" });
+  const view = frame(mount, { named: "judgments", keys: KEYS });
   const sheet = gradeSheet(view, model, next);
   const scores = scorePanel(model);
   const list = questionList((place) => {

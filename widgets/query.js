@@ -1,6 +1,6 @@
 // The query editor: a search box, its hits, facets, parameters, history and comparison.
 
-import { fill, freshId, h } from "./kit/dom.js";
+import { button, fill, freshId, h } from "./kit/dom.js";
 import { frame } from "./kit/frame.js";
 import { sidePanel } from "./kit/side_panel.js";
 import { tabs } from "./kit/tabs.js";
@@ -15,12 +15,20 @@ import { parameterPanel } from "./query/parameters.js";
 
 /** Keystrokes within this time are one undo step. */
 const UNDO_STEP_MS = 1200;
+/** @type {[string, string][]} */
+const KEYS = [
+  ["/", "to the search box"],
+  ["↓", "from the search box to the hits"],
+  ["↑ ↓", "among hits, and among the values of a filter"],
+  ["Enter", "why a hit has its rank"],
+  ["Esc", "close, or clear the search box"],
+];
 /** Applied rules that are named; others are counted. */
 const MAX_NAMED_RULES = 3;
 
 /** @param {import("./types").Mount} mount */
 function render(mount) {
-  const view = frame(mount, { named: "query", retry: "look" });
+  const view = frame(mount, { named: "query", retry: "look", keys: KEYS });
   let typed = 0;
   // Typed text without an answer is newer than the value from Python; afterwards that value is shown.
   let waiting = false;
@@ -57,6 +65,7 @@ function render(mount) {
   let parameters;
   const filters = sidePanel(view.root, "Filters", [facets.el]);
   const hits = hitList(view, mount.model, [filters.button]);
+  const skip = button("Skip to the hits", goToHits, { class: ["button", "skip"] });
   const panels = tabs({
     label: "Query editor",
     opened: (name) => name === "parameters" && parameters?.regroup(),
@@ -68,14 +77,18 @@ function render(mount) {
       { name: "compare", title: "Compare", draw: () => comparePanel(view).el },
     ],
   });
-  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), activeFilters.el, draftBar(view).el, panels.el);
+  fill(view.body, h("div", { class: "search-row" }, box, skip, sorting(view), count), activeFilters.el, draftBar(view).el, panels.el);
+
+  function goToHits() {
+    panels.open("hits");
+    hits.focus();
+  }
 
   /** @param {KeyboardEvent} event */
   function handleKey(event) {
     if (event.key === "ArrowDown") {
       event.preventDefault();
-      panels.open("hits");
-      hits.focus();
+      goToHits();
     } else if (event.key === "Escape" && box.value) {
       box.value = "";
       typed = 0;

@@ -18,6 +18,7 @@ function render(mount) {
   const { model } = mount;
   const view = frame(mount, {
     named: "settings",
+    keys: [["/", "find a setting"]],
     retry: "refresh",
     tools: [
       button("Reload", () => view.run("refresh"), {

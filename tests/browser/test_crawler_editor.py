@@ -107,6 +107,21 @@ def test_the_page_that_a_crawl_begins_at_is_offered_and_tried(
     assert notebook.ask("e.records.title.tolist()") == ["Reading lamp"]
 
 
+def test_a_result_of_an_earlier_draft_is_marked(
+    editor: Locator, notebook: Notebook, site: Site
+) -> None:
+    attempt(editor, f"{site.url}/lamp")
+    expect(records(editor)).to_contain_text('"title": "Reading lamp"')
+    note = editor.get_by_text("The draft has changed since this page was tried.")
+    expect(note).to_be_hidden()
+
+    source(editor).fill(SOURCE.replace("title", "heading"))
+    expect(note).to_be_visible()
+    editor.get_by_role("button", name="Try").click()
+
+    expect(note).to_be_hidden()
+
+
 def test_a_new_crawler_and_one_without_actions_say_what_to_do(
     editor: Locator, notebook: Notebook
 ) -> None:
@@ -232,3 +247,21 @@ def test_urls_that_failed_are_listed_with_their_reason_and_tried_by_a_click(
     draw(editor, "crawler-failed-urls.png")
     failed.get_by_role("button").click()
     expect(address(editor)).to_have_value(f"{site.url}/desk")
+
+
+def test_a_crawl_is_started_from_the_editor(notebook: Notebook, site: Site) -> None:
+    notebook.run(
+        "client = svc.current()\n"
+        "first = client.list_crawlers(name='shop')['items'][0]['id']\n"
+        "config = client.get_crawler(first, withConfig=True)['config']\n"
+        "config = {name: config[name] for name in ('rateLimit', 'startUrls', 'actions')}\n"
+        "client.create_crawler('begun', {**config, 'maxUrls': 2})",
+        cell=1,
+    )
+    editor = notebook.open("e = svc.edit.crawler('begun')\ne")
+    expect(editor).to_contain_text("Start crawl begins the first crawl")
+
+    editor.get_by_role("button", name="Start crawl").click()
+
+    expect(editor).to_contain_text("Crawled: 2 done", timeout=30_000)
+    expect(editor).not_to_contain_text("Not run yet")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -176,6 +177,11 @@ def test_both_templates_are_in_the_launcher(lab_page: LabPage) -> None:
     cards = lab_page.page.locator(".jp-LauncherCard")
 
     expect(cards.filter(has_text="Tuning notebook")).to_be_visible()
+    icons = cards.filter(has_text=re.compile("Tuning notebook|Load notebook|Tutorials"))
+    shapes = icons.locator("svg path").evaluate_all(
+        "all => all.map(path => path.getAttribute('d'))"
+    )
+    assert len(set(shapes)) == 3
     cards.filter(has_text="Load notebook").click()
 
     title = lab_page.page.locator(".jp-Notebook h1").filter(has_text="Load")

@@ -179,6 +179,50 @@ def test_the_keyboard_alone_is_enough(editor: Locator, notebook: Notebook) -> No
     expect(count_of(editor)).to_have_text("10")
 
 
+def test_few_stops_of_the_tab_key_lead_from_the_box_to_the_hits(
+    editor: Locator, notebook: Notebook
+) -> None:
+    page = notebook.page
+    at_hit = "() => Boolean(document.activeElement.closest('.svc-hit'))"
+    search_box(editor).focus()
+    stops = 0
+    while not page.evaluate(at_hit) and stops < 60:
+        page.keyboard.press("Tab")
+        stops += 1
+    assert stops <= 25
+
+    search_box(editor).focus()
+    page.keyboard.press("Tab")
+    skip = editor.get_by_role("button", name="Skip to the hits")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    page.keyboard.press("Enter")
+    assert page.evaluate(at_hit)
+
+    values = editor.get_by_role("list", name="brand", exact=True).get_by_role("checkbox")
+    values.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(values.nth(1)).to_be_focused()
+    page.keyboard.press("Space")
+    expect(values.nth(1)).to_be_checked()
+    expect(values.nth(1)).to_be_focused()
+
+
+def test_the_keys_are_shown_in_the_editor(editor: Locator, notebook: Notebook) -> None:
+    search_box(editor).press("?")
+    expect(editor.get_by_role("dialog")).to_have_count(0)  # typed
+    search_box(editor).fill("")
+    editor.locator(".svc-hit").first.focus()
+
+    notebook.page.keyboard.press("?")
+
+    dialog = editor.get_by_role("dialog", name="Keys")
+    expect(dialog).to_contain_text("to the search box")
+    expect(dialog).to_contain_text("undo")
+    notebook.page.keyboard.press("Escape")
+    expect(editor.locator(".svc-hit").first).to_be_focused()
+
+
 def test_pages_are_turned(editor: Locator, notebook: Notebook) -> None:
     expect(editor.locator(".svc-pager")).to_contain_text("page 1 of 4")
 

@@ -47,14 +47,24 @@ export function trialPanel(view, ready) {
     ],
   });
 
+  const outdated = h("p", { class: "stale", role: "status", hidden: true }, "The draft has changed since this page was tried.");
+  let tried = ""; // the configuration that the shown result is of
+
   async function test() {
     const url = input.value.trim();
     if (!url) return input.focus();
     ready();
     tryButton.disabled = true;
     await view.taken();
-    await view.run("run_test", { url }, { long: true, again: test });
+    const config = JSON.stringify(view.value());
+    if ((await view.run("run_test", { url }, { long: true, again: test })) !== undefined) tried = config;
+    compare();
     tryButton.disabled = false;
+  }
+
+  /** Mark a result of another configuration than the draft. */
+  function compare() {
+    outdated.hidden = !tried || tried === JSON.stringify(view.value());
   }
 
   /** @param {Shown} shown */
@@ -98,11 +108,13 @@ export function trialPanel(view, ready) {
       { class: "trial" },
       urlOptions,
       h("div", { class: "row url-row" }, input, tryButton),
+      outdated,
       errorBanner,
       summary,
       panels.el,
     ),
     test,
+    compare,
     show,
     offer,
     /** @param {string} url */

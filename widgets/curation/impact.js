@@ -57,6 +57,7 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
   const none = emptyState({
     title: "No queries tried yet.",
     hint: `Enter queries, then press Try the draft. For each query, the result shows new hits, hits that dropped out or moved${marked ? ", and the rules that apply" : ""}.`,
+    action: { label: "Try the default queries", act: () => void run() },
   });
   const go = button("Try the draft", run, { class: ["button", "main"] });
 

@@ -29,6 +29,12 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
   const { model } = mount;
   const view = frame(mount, {
     named: name,
+    keys: [
+      ["/", `find ${name}`],
+      ["↑ ↓", `among ${name}`],
+      ["Enter", "edit"],
+      ["Delete", "delete"],
+    ],
     retry: "refresh",
     diff: () => review(view, model, lines, [one, name]),
     tools: [button("Reload", () => view.run("refresh"), { icon: "⟳", bare: true, title: "Reload the saved list; your changes stay" })],

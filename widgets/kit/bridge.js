@@ -5,8 +5,6 @@
 /** @typedef {import("../types").Progress} Progress */
 /** @typedef {{done: (value: any) => void, fail: (error: Error) => void, onProgress?: (progress: Progress) => void}} PendingCall */
 
-/** What the manager of widgets triggers on a model whose kernel has ended, was restarted or is there again. */
-const LIVE_EVENT = "comm_live_update";
 /** The kernel counts as busy if it does not answer within this time. */
 export const BUSY_AFTER_MS = 1500;
 
@@ -27,10 +25,9 @@ export class Cancelled extends Error {}
  * Connect a view to its model. `busy(true)` is called when an answer is late, `busy(false)` when no
  * answer is late any more.
  * @param {Model} model
- * @param {{busy?: (busy: boolean) => void, busyAfter?: number, changed?: () => void}} [options] `changed` is called when
- *   the model has lost its kernel or has one again
+ * @param {{busy?: (busy: boolean) => void, busyAfter?: number}} [options]
  */
-export function connect(model, { busy = () => {}, busyAfter = BUSY_AFTER_MS, changed = () => {} } = {}) {
+export function connect(model, { busy = () => {}, busyAfter = BUSY_AFTER_MS } = {}) {
   /** @type {Map<number, PendingCall>} */
   const waiting = new Map();
   /** @type {Map<string, ((facts: any) => void)[]>} */
@@ -86,7 +83,6 @@ export function connect(model, { busy = () => {}, busyAfter = BUSY_AFTER_MS, cha
   }
 
   model.on("msg:custom", receive);
-  model.on(LIVE_EVENT, changed);
   return {
     call,
     /** Listen to an event. @param {string} event @param {(facts: any) => void} listen */
@@ -105,7 +101,6 @@ export function connect(model, { busy = () => {}, busyAfter = BUSY_AFTER_MS, cha
     close() {
       clearTimeout(timer);
       model.off("msg:custom", receive);
-      model.off(LIVE_EVENT, changed);
       for (const [event, listen] of watched) model.off(event, listen);
       for (const { fail } of waiting.values()) fail(new Cancelled());
       waiting.clear();

@@ -14,9 +14,21 @@ import { oneAtATime } from "./timing.js";
 
 /** The event by which an editor offers code to the JupyterLab extension, as `detail.code`. */
 const CELL_EVENT = "svc-insert-cell";
+/** The event by which the JupyterLab extension tells an editor that its kernel has ended or was restarted. */
+const ENDED_EVENT = "svc-kernel-ended";
 const CELL_LANGUAGES = ["Python", "Magic"];
 const KEY_SOURCE =
   "The API key is not in the code. Python and magics use the connection of the notebook, svc.connect(); curl reads $SVC_API_KEY.";
+/** @type {[string, string]} */
+const APPLY_KEY = ["Ctrl+S", "apply the changes"];
+/** @type {[string, string][]} */
+const COMMON_KEYS = [
+  ["Ctrl+Z", "undo"],
+  ["Ctrl+Shift+Z", "redo"],
+  ["?", "these keys"],
+];
+/** Controls that take typed characters. */
+const TYPED = "input:not([type=checkbox]), textarea, select";
 /** The attribute that disables a notebook's shortcuts for an element. */
 const NO_SHORTCUTS = "data-lm-suppress-shortcuts";
 
@@ -24,9 +36,10 @@ const NO_SHORTCUTS = "data-lm-suppress-shortcuts";
  * Build an editor's frame in a notebook's element. `diff(value)` draws the changes that applying
  * makes; `named` is the editor's class, `retry` a call that may resolve an error.
  * @param {Mount} mount
- * @param {{named: string, diff?: (value: any) => Node | Promise<Node>, tools?: Node[], retry?: string}} options
+ * @param {{named: string, diff?: (value: any) => Node | Promise<Node>, tools?: Node[], retry?: string,
+ *   keys?: [string, string][]}} options `keys` are those of the editor, with their effect
  */
-export function frame({ model, el }, { named, diff, tools: more = [], retry = "" }) {
+export function frame({ model, el }, { named, diff, tools: more = [], retry = "", keys = [] }) {
   const messages = notices();
   const body = h("div", { class: "body" });
   const title = h("span", { class: "title" });
@@ -54,13 +67,6 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
   const link = connect(model, {
     busy: (late) => {
       busyNote.hidden = !late || !ended.hidden;
-    },
-    changed: () => {
-      // The manager of widgets marks the views of a model without a kernel.
-      const isEnded = Boolean(el.closest(".jupyter-widgets-disconnected"));
-      ended.hidden = !isEnded;
-      busyNote.hidden ||= isEnded;
-      for (const part of [body, tools]) part.inert = isEnded;
     },
   });
   /** @type {AbortController | null} */
@@ -95,11 +101,12 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
     buttons.redo,
     buttons.code,
     buttons.revert,
+    button("Keys", showKeys, { icon: "?", bare: true, title: "Keys (?)" }),
     buttons.apply,
   );
   const root = h(
     "section",
-    { class: ["editor", named], tabindex: -1, on: { keydown: handleKey } },
+    { class: ["editor", named], tabindex: -1, on: { keydown: handleKey, [ENDED_EVENT]: end } },
     h(
       "header",
       { class: "head" },
@@ -223,6 +230,21 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
     while (proposed) await sending;
   }
 
+  /** Show at once that the kernel is gone, and that nothing here works without it. */
+  function end() {
+    [ended.hidden, busyNote.hidden] = [false, true];
+    for (const part of [body, tools]) part.inert = true;
+  }
+
+  function showKeys() {
+    const shown = [...keys, ...(model.get("state")?.applies ? [APPLY_KEY] : []), ...COMMON_KEYS];
+    void ask(root, {
+      title: "Keys",
+      body: h("table", { class: "keys-table" }, shown.map(([key, text]) => h("tr", {}, h("th", { scope: "row" }, h("kbd", {}, key)), h("td", {}, text)))),
+      buttons: [{ name: "", label: "Close", main: true }],
+    });
+  }
+
   async function showCode() {
     const codes = await run("code");
     if (!codes) return;
@@ -319,8 +341,13 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
   function handleKey(event) {
     const key = event.key.toLowerCase();
     if (!isSave(event) || !buttons.apply.hidden) event.stopPropagation();
+    const target = /** @type {HTMLElement} */ (event.target);
+    if (event.key === "?" && !event.defaultPrevented && !target.matches?.(TYPED)) {
+      event.preventDefault();
+      showKeys();
+    }
     if (!(event.ctrlKey || event.metaKey)) return;
-    const inText = /** @type {HTMLElement} */ (event.target).matches?.("input, textarea");
+    const inText = target.matches?.("input, textarea");
     if (isSave(event) && !buttons.apply.hidden) {
       event.preventDefault();
       review();

@@ -1,7 +1,7 @@
 // The facets of the hits: values to select, and ranges of numbers.
 
 import { drawCode } from "../kit/code_text.js";
-import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
+import { button, fill, focusedIn, follow, h, setAttribute } from "../kit/dom.js";
 import { debounce } from "../kit/timing.js";
 import { rangeBox } from "./range.js";
 
@@ -104,7 +104,7 @@ function facetBox(view, name) {
   /** @type {[string, number, boolean][] | null} */
   let found = null;
   let all = false;
-  const values = h("ul", { class: "facet-values", "aria-label": name });
+  const values = h("ul", { class: "facet-values", "aria-label": name, on: { keydown: moveAmongValues, focusin: keepOneStop } });
   const more = button(
     "",
     () => {
@@ -179,7 +179,7 @@ function facetBox(view, name) {
   function drawValue([value, count, chosen], old) {
     /** @type {HTMLInputElement} */
     const box =
-      old?.querySelector("input") ?? h("input", { type: "checkbox", on: { change: () => toggle(value, box) } });
+      old?.querySelector("input") ?? h("input", { type: "checkbox", tabindex: -1, on: { change: () => toggle(value, box) } });
     box.checked = clicked.get(value)?.wanted ?? chosen;
     const el =
       old ??
@@ -199,6 +199,25 @@ function facetBox(view, name) {
     return el;
   }
 
+  const boxesOfValues = () => /** @type {HTMLInputElement[]} */ ([...values.querySelectorAll("input")]);
+
+  /** The values are one stop of the Tab key; the arrow keys move among them. */
+  function keepOneStop() {
+    const boxes = boxesOfValues();
+    const stop = boxes.find((box) => box === focusedIn(el)) ?? boxes.find((box) => box.tabIndex === 0) ?? boxes[0];
+    for (const box of boxes) box.tabIndex = box === stop ? 0 : -1;
+  }
+
+  /** @param {KeyboardEvent} event */
+  function moveAmongValues(event) {
+    const boxes = boxesOfValues();
+    const at = boxes.findIndex((box) => box === event.target);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: boxes.length - 1 }[event.key];
+    if (to === undefined || at < 0) return;
+    event.preventDefault();
+    boxes[Math.min(Math.max(to, 0), boxes.length - 1)].focus();
+  }
+
   function redraw() {
     const rows = found ?? sortValues(facet.values, order);
     // A numeric facet is selected by its range; its single values are folded.
@@ -206,6 +225,7 @@ function facetBox(view, name) {
     const first = rows.filter(([, , chosen], place) => chosen || (!isFolded && place < SHOWN_VALUES));
     const shown = found || all ? rows : first;
     follow(values, shown, ([value]) => value, drawValue);
+    keepOneStop();
     more.hidden = Boolean(found) || rows.length === first.length;
     fill(more, all ? "fewer" : isFolded ? `${rows.length} single values` : `${rows.length - first.length} more`);
     setAttribute(more, "aria-expanded", all ? "true" : "false");

@@ -11,13 +11,14 @@ from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api.validation import same
-from svc_notebook.client.crawlers import crawler_id, wait_crawled
+from svc_notebook.client.crawlers import count_ends, crawler_id, wait_crawled
 from svc_notebook.client.tasks import Tasks
+from svc_notebook.display import format_count
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.crawler_editor.secret_mask import SecretMask
 from svc_notebook.editors.crawler_editor.trial import draw_trial, to_frame
-from svc_notebook.editors.rpc import call, wait_for
+from svc_notebook.editors.rpc import call, report_progress, wait_for
 from svc_notebook.editors.snapshot import write_json, write_line
 from svc_notebook.editors.snippets import write_crawler
 from svc_notebook.editors.traits import Texts
@@ -180,6 +181,22 @@ class CrawlerEditor(Editor):
         self.shown = draw_trial(url, trial)
         self.urls = [url, *(other for other in self.urls if other != url)]
         self._fallback.follow()
+
+    @call
+    async def start_crawl(self) -> dict[str, int]:
+        """Crawl with the saved configuration; return the numbers of URLs by how they ended."""
+        if self.dirty:
+            raise BadOption("apply the changes first: a crawl uses the saved configuration")
+        started = await self.client.reindex_crawler(self._crawler)
+        self._update_state(reindexing=True)
+        try:
+            await wait_crawled(
+                self.client, self._crawler, [started["taskId"]], timeout=None,
+                on_count=lambda urls: report_progress(0, 0, format_count(urls, "URL")),
+            )  # fmt: skip
+        finally:
+            await self.refresh()
+        return await count_ends(self.client, self._crawler)
 
     @call
     def differing(self) -> list[dict[str, Any]]:

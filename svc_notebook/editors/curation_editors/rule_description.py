@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from svc_notebook.editors.curation_editors.rule_checks import hidden, promoted
@@ -117,6 +118,19 @@ def _describe_query_edits(query: Any) -> Iterator[str]:
     for edit in query.get("edits") or ():
         replaced = f"replace “{edit['delete']}” by “{edit.get('insert')}”"
         yield replaced if edit["type"] == "replace" else f"remove “{edit['delete']}”"
+
+
+def describe_schedule(rule: Mapping[str, Any]) -> str:
+    """Describe when a rule is in force, in UTC: for readers without a browser's time zone."""
+    spans = [
+        " ".join(
+            f"{word} {datetime.fromtimestamp(span[end], UTC):%Y-%m-%d %H:%M}"
+            for end, word in (("from", "from"), ("until", "until"))
+            if end in span
+        )
+        for span in rule.get("validity") or ()
+    ]
+    return f"scheduled {', '.join(spans)} UTC" if spans else ""
 
 
 def _write_value(value: Any) -> str:

@@ -37,6 +37,7 @@ from svc_notebook.editors.curation_editors.rule_description import (
     describe_conditions,
     describe_consequence,
     describe_lines,
+    describe_schedule,
     list_records,
 )
 from svc_notebook.editors.curation_editors.suggestions import RuleSuggestions, suggest
@@ -138,7 +139,7 @@ class RuleEditor(CurationEditor):
         """Write the rules as a table."""
         rows = [
             (
-                "enabled" if rule.get("enabled", True) else "disabled",
+                ", ".join(filter(None, (_name_state(rule), describe_schedule(rule)))),
                 describe_conditions(rule),
                 describe_consequence(rule),
                 rule["objectID"],
@@ -324,6 +325,10 @@ class RuleEditor(CurationEditor):
                 return
             except (BadInput, Refused) as error:
                 raise BadInput(f"{at}: {error}") from error
+
+
+def _name_state(rule: Document) -> str:
+    return "enabled" if rule.get("enabled", True) else "disabled"
 
 
 def _explain_skipped(rule: Document, contexts: Collection[str], at: float) -> SkippedReason:

@@ -15,8 +15,11 @@ const NAME = "svc-notebook";
 /** @type {Preferences} */
 const DEFAULTS = { codeStyle: "python", refreshAfterCells: true, underlineErrors: true, hoverHelp: true };
 
-const ICON =
-  '<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><path class="jp-icon3 jp-icon-selectable" fill="#616161" d="M10 3a7 7 0 1 0 4.2 12.6l5.1 5.1 1.4-1.4-5.1-5.1A7 7 0 0 0 10 3m0 2a5 5 0 1 1 0 10 5 5 0 0 1 0-10M7 8h6v1.5H7zm0 2.7h4v1.5H7z"/></svg>';
+const SEARCH_PATH =
+  "M10 3a7 7 0 1 0 4.2 12.6l5.1 5.1 1.4-1.4-5.1-5.1A7 7 0 0 0 10 3m0 2a5 5 0 1 1 0 10 5 5 0 0 1 0-10M7 8h6v1.5H7zm0 2.7h4v1.5H7z";
+/** @param {string} path */
+const drawIcon = (path) =>
+  `<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><path class="jp-icon3 jp-icon-selectable" fill="#616161" d="${path}"/></svg>`;
 
 /** Make the plugins. @param {Share} share */
 export async function makePlugins(share) {
@@ -52,7 +55,9 @@ export async function makePlugins(share) {
       const [palette, settings, launcher, statusBar] = services;
       void follow(settings);
       if (app.name !== "JupyterLab") return;
-      const icon = new ui.LabIcon({ name: "svc-notebook:search", svgstr: ICON });
+      const makeIcon = (/** @type {string} */ name, /** @type {string} */ path) =>
+        new ui.LabIcon({ name: `svc-notebook:${name}`, svgstr: drawIcon(path) });
+      const icon = makeIcon("search", SEARCH_PATH);
       const kernels = kernelsOf(tracker);
       let drawStatus = () => {};
       const explorer = addExplorer(app, kernels, icon, () => drawStatus());
@@ -64,8 +69,8 @@ export async function makePlugins(share) {
           apputils: widgets, NotebookActions: notebook.NotebookActions },
         palette,
       );
-      addTemplates({ app, launcher, palette, icon });
-      addTutorials({ app, launcher, palette, icon });
+      addTemplates({ app, launcher, palette, makeIcon });
+      addTutorials({ app, launcher, palette, makeIcon });
     },
   };
 

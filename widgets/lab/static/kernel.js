@@ -20,9 +20,10 @@ const QUIET = { code: "", silent: true, store_history: false, allow_stdin: false
 
 /** The link to one kernel; `changed` is told of every change of `state`, `busy` and of finished cells. */
 export class KernelLink {
-  /** @param {any} kernel a connection to a kernel @param {(what: "state" | "executed") => void} changed */
-  constructor(kernel, changed) {
+  /** @param {any} kernel a connection to a kernel @param {(what: "state" | "executed") => void} changed @param {() => void} [ended] */
+  constructor(kernel, changed, ended = () => {}) {
     this.kernel = kernel;
+    this.ended = ended; // is told when the kernel has ended or is restarted
     this.changed = changed;
     /** @type {KernelState} */
     this.state = "starting";
@@ -153,6 +154,7 @@ export class KernelLink {
       this.own.clear();
       this.comm = null; // of the kernel that ended
       this.shut();
+      this.ended();
       this.become(status === "dead" || status === "terminating" ? "dead" : "starting");
     } else if (status === "idle" && this.state === "starting") void this.probe();
   }
@@ -224,9 +226,13 @@ export class Kernels {
     if (kernel && this.links.get(panel)?.kernel === kernel) return;
     this.drop(panel);
     if (!kernel) return this.tell("kernel");
-    const link = new KernelLink(kernel, (what) => {
+    const changed = (/** @type {"state" | "executed"} */ what) => {
       if (this.current === link) this.tell(what);
-    });
+    };
+    const ended = () => {
+      for (const editor of panel.node?.querySelectorAll(".svc-editor") ?? []) editor.dispatchEvent(new CustomEvent("svc-kernel-ended"));
+    };
+    const link = new KernelLink(kernel, changed, ended);
     this.links.set(panel, link);
     this.tell("kernel");
   }

@@ -6,8 +6,8 @@ import { h } from "../../kit/dom.js";
 
 const CATEGORY = "Search service";
 const TEMPLATES = [
-  { name: "tuning", label: "Tuning notebook", caption: "Change the ranking on a copy and compare the hits" },
-  { name: "load", label: "Load notebook", caption: "Load a file into an index and read its rejected rows" },
+  { name: "tuning", label: "Tuning notebook", caption: "Change the ranking on a copy and compare the hits", path: "M4 6h9v2H4zm0 5h5v2H4zm0 5h9v2H4zM15 4h2v5h3v2h-8V9h3zm-4 6h2v2h7v2h-7v2h-2z" },
+  { name: "load", label: "Load notebook", caption: "Load a file into an index and read its rejected rows", path: "M11 3h2v9l3-3 1.4 1.4L12 15.8l-5.4-5.4L8 9l3 3zM4 18h16v2H4z" },
 ];
 const TUTORIAL_FOLDER = "svc-tutorials";
 /** The notebooks in their order, then the modules that they import. */
@@ -20,11 +20,16 @@ const TUTORIAL_FILES = [
   "films.py",
 ];
 
+const TUTORIAL_PATH = "M12 4 1 9l11 5 9-4.1V17h2V9zM5 13.2v4L12 21l7-3.8v-4L12 16.5z";
+
+/** @typedef {(name: string, path: string) => any} MakeIcon makes an icon from the path of an SVG of 24 by 24 units */
+
 /**
  * Add a command that copies the tutorials and opens the first, in the launcher and the palette.
- * @param {{app: any, launcher: any, palette: any, icon: any}} options
+ * @param {{app: any, launcher: any, palette: any, makeIcon: MakeIcon}} options
  */
-export function addTutorials({ app, launcher, palette, icon }) {
+export function addTutorials({ app, launcher, palette, makeIcon }) {
+  const icon = makeIcon("tutorials", TUTORIAL_PATH);
   const command = "svc:open-tutorials";
   app.commands.addCommand(command, {
     label: (/** @type {any} */ args) => (args.isPalette ? "Open the tutorials" : "Tutorials"),
@@ -67,10 +72,11 @@ async function exists(contents, path) {
 
 /**
  * Add a command for each template, in the launcher and the palette.
- * @param {{app: any, launcher: any, palette: any, icon: any}} options
+ * @param {{app: any, launcher: any, palette: any, makeIcon: MakeIcon}} options
  */
-export function addTemplates({ app, launcher, palette, icon }) {
-  TEMPLATES.forEach(({ name, label, caption }, rank) => {
+export function addTemplates({ app, launcher, palette, makeIcon }) {
+  TEMPLATES.forEach(({ name, label, caption, path }, rank) => {
+    const icon = makeIcon(name, path);
     const command = `svc:new-${name}`;
     app.commands.addCommand(command, {
       label: (/** @type {any} */ args) => (args.isPalette ? `New ${label.toLowerCase()}` : label),
