@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tqdm.std import tqdm
 
 PROGRESS_DELAY_SECONDS = 0.5  # seconds before a bar is shown; shorter work shows none
+SENT_UNIT = "rows"  # what is sent, and published after the last one
 
 
 class Progress:
@@ -59,6 +60,8 @@ class Progress:
             self._bar = self._open_bar()
         bar, self._drawn = self._bar, state
         bar.total, bar.n = self.total, self.done
+        is_sent = self._unit == f" {SENT_UNIT}" and self.done == self.total
+        bar.set_postfix_str("publishing" if is_sent else "", refresh=False)
         bar.refresh()
 
     def _open_bar(self) -> tqdm[Any]:
@@ -77,6 +80,7 @@ class Progress:
         """Draw the final state and close the bar."""
         if self._bar is not None:
             self._bar.total, self._bar.n = self.total, self.done
+            self._bar.set_postfix_str("", refresh=False)
             self._bar.close()
             self._bar = None
 
@@ -130,4 +134,10 @@ def _bar_class() -> type[tqdm[Any]]:
     """
     from tqdm.std import tqdm as chosen
 
-    return type("Bar", (chosen,), {"monitor_interval": 0})
+    def format_meter(**facts: Any) -> str:
+        text: str = chosen.format_meter(**facts)
+        return text.replace(f", ?{facts['unit']}/s", "")  # the rate is not known yet
+
+    return type(
+        "Bar", (chosen,), {"monitor_interval": 0, "format_meter": staticmethod(format_meter)}
+    )

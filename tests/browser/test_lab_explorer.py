@@ -250,6 +250,16 @@ def test_a_kernel_that_ended_is_told(lab_page: LabPage, service: Running) -> Non
     expect(lab_page.explorer).to_contain_text("Open a notebook")
 
 
+def test_without_a_notebook_the_explorer_offers_to_connect(lab_page: LabPage) -> None:
+    lab_page.page.evaluate(SHUT_DOWN)
+    offer = lab_page.explorer.get_by_role("button", name="Connect in a new notebook")
+
+    offer.click()
+
+    connect_to = lab_page.explorer.get_by_role("button", name="Connect to local")
+    expect(connect_to).to_be_visible(timeout=60_000)
+
+
 def test_two_notebooks_have_two_connections(
     lab_page: LabPage, service: Running, tmp_path: Path
 ) -> None:

@@ -179,6 +179,32 @@ def test_the_keyboard_alone_is_enough(editor: Locator, notebook: Notebook) -> No
     expect(count_of(editor)).to_have_text("10")
 
 
+def test_the_reasons_of_a_rank_scroll_into_view(editor: Locator) -> None:
+    editor.locator(".svc-hit").nth(2).click()
+
+    why = editor.get_by_role("region", name="Why this rank")
+    expect(why.locator("table")).to_be_in_viewport(ratio=0.9)
+
+
+def test_labels_of_either_direction_stay_at_their_check_box(
+    notebook: Notebook, service: Running
+) -> None:
+    fill(service, "rtl", [{"objectID": "1", "brand": "شركة"}, {"objectID": "2", "brand": "Acme"}])
+    editor = notebook.open("e = svc.edit.query('rtl')\ne")
+    expect(editor.locator(".svc-facet-value")).to_have_count(2)
+
+    gaps = editor.locator(".svc-facet-values li").evaluate_all(
+        """rows => rows.map(row => {
+            const range = document.createRange();
+            range.selectNodeContents(row.querySelector("bdi"));
+            return range.getBoundingClientRect().left
+                - row.querySelector("input").getBoundingClientRect().right;
+        })"""
+    )
+
+    assert all(0 <= gap < 12 for gap in gaps), gaps
+
+
 def test_few_stops_of_the_tab_key_lead_from_the_box_to_the_hits(
     editor: Locator, notebook: Notebook
 ) -> None:

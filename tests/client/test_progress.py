@@ -124,3 +124,18 @@ def test_no_thread_draws_on_its_own(terminal: Terminal, clock: Clock) -> None:
         bar.draw()
 
         assert threading.active_count() == before
+
+
+def test_a_load_says_that_it_is_publishing_and_no_unknown_rate(
+    terminal: Terminal, clock: Clock
+) -> None:
+    with redirect_stderr(terminal), Progress(10, unit="rows", clock=clock) as bar:
+        for done in (0, 5, 10):
+            clock.now += 60
+            bar.update(done)
+            bar.draw()
+        lines = terminal.getvalue().split("\r")
+
+    assert "? rows/s" not in terminal.getvalue()
+    assert ["publishing" in line for line in lines[-3:]] == [False, False, True]
+    assert "publishing" not in terminal.getvalue().split("\r")[-1]

@@ -98,7 +98,9 @@ export function hitList(view, model, bar = []) {
     const el = [...list.children].find((child) => /** @type {HTMLElement} */ (child).dataset.key === card.id);
     if (!record || !el || open !== card.id) return;
     el.querySelector(".svc-detail")?.remove();
-    el.append(drawDetail(card, record, ranking));
+    const detail = drawDetail(card, record, ranking);
+    el.append(detail);
+    detail.firstElementChild?.scrollIntoView?.({ block: "nearest" });
   }
 
   /** @param {Card} card @param {any} record @param {import("./explanation.js").Explanation | undefined} ranking */

@@ -29,12 +29,14 @@ export class Explorer {
    * @param {Kernels} kernels
    * @param {{menu: (place: {x: number, y: number}, row: HTMLElement) => void,
    *   changed: () => void, wants: () => boolean,
-   *   askTrust: (place: import("../types").Untrusted) => Promise<boolean>, showOverview: () => void}} host
+   *   askTrust: (place: import("../types").Untrusted) => Promise<boolean>, showOverview: () => void,
+   *   openNotebook: () => Promise<void>, showFiles: () => void}} host
    */
   constructor(kernels, host) {
     this.kernels = kernels;
     this.host = host;
     this.visible = false;
+    this.loadsPackage = false; // into the kernel of the notebook that "Connect" has opened
     /** @type {Connection | null} */
     this.connection = null;
     this.rights = "";
@@ -229,6 +231,13 @@ export class Explorer {
     }
   }
 
+  /** Open a notebook whose kernel has the package; the choice of a connection follows. */
+  async connectInNotebook() {
+    this.loadsPackage = true;
+    this.say("Opening a notebook…");
+    await this.host.openNotebook();
+  }
+
   draw() {
     const link = this.kernels.current;
     const ready = link?.state === "ready";
@@ -261,7 +270,16 @@ export class Explorer {
   drawMessage(link) {
     /** @param {string} label @param {() => void} act */
     const offer = (label, act) => button(label, act, { class: ["explorer-button", "main"] });
-    if (!link) return fill(this.message, "Open a notebook to see the service that it is connected to.");
+    if (!link)
+      return fill(
+        this.message,
+        "Open a notebook to see the service that it is connected to.",
+        offer("Connect in a new notebook", () => void this.connectInNotebook()),
+      );
+    if (link.state === "unloaded" && this.loadsPackage) {
+      this.loadsPackage = false;
+      void link.load();
+    }
     if (link.busy && !link.answers)
       return fill(this.message, "The kernel is busy. The list is read again when the cell has run.");
     if (link.state !== "ready") {
@@ -276,8 +294,9 @@ export class Explorer {
         (this.connection.profiles ?? []).map((name) => offer(`Connect to ${name}`, () => void this.connect(name))),
       );
     if (!this.connection) return fill(this.message, "Reading…");
-    const empty = this.known.read && !this.known.indices.length ? "There is no index yet." : "";
-    fill(this.message, link.busy ? "The kernel is busy." : empty);
+    if (link.busy) return fill(this.message, "The kernel is busy.");
+    const isEmpty = this.known.read && !this.known.indices.length;
+    fill(this.message, isEmpty ? ["There is no index yet.", offer("Choose a file to load", () => this.host.showFiles())] : null);
   }
 
   /** @param {string} text */

@@ -152,6 +152,12 @@ export async function makePlugins(share) {
       },
       wants: () => preferences.refreshAfterCells,
       showOverview: () => void app.commands.execute("svc:overview"),
+      showFiles: () => void app.commands.execute("filebrowser:activate"),
+      openNotebook: async () => {
+        const { kernelspecs } = app.serviceManager;
+        await kernelspecs.ready;
+        await app.commands.execute("notebook:create-new", { kernelName: kernelspecs.specs?.default });
+      },
       askTrust: async ({ folder, profile, address }) => {
         const body =
           `The folder ${folder} defines the profile ${profile}. Connecting sends your API key to ${address}. ` +
