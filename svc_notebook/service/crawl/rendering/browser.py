@@ -257,7 +257,7 @@ _VARIABLES = (
 )
 
 
-def _environment(temporary: Path) -> dict[str, str]:
+def _environment(temporary: Path) -> dict[str, str | float | bool]:
     """Return the environment of a browser with a folder for temporary files."""
     variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
     # Without room for the path of a socket the browser would not start.
