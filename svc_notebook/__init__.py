@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.accessor_registration import import_accessors, register_accessors
 from svc_notebook.functions import homes
-from svc_notebook.release import read_version
 
 if TYPE_CHECKING:
     from svc_notebook import errors, samples, tuning
@@ -73,6 +72,8 @@ else:
         from svc_notebook.errors import lacking_attribute
 
         if name == "__version__":
+            from svc_notebook.release import read_version
+
             return read_version()
         if name in _MODULES:
             value: Any = import_module(_MODULES[name])

@@ -259,7 +259,9 @@ _VARIABLES = (
 
 def _environment(temporary: Path) -> dict[str, str | float | bool]:
     """Return the environment of a browser with a folder for temporary files."""
-    variables = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
+    variables: dict[str, str | float | bool] = {
+        name: os.environ[name] for name in _VARIABLES if name in os.environ
+    }
     # Without room for the path of a socket the browser would not start.
     if len(os.fsencode(temporary)) <= MAX_FOLDER_BYTES:
         variables["TMPDIR"] = str(temporary)
