@@ -253,9 +253,10 @@ INCREMENTAL_VACUUM = 2
 # Page cache per connection in kilobytes: large for the writer, small for each reader, because there
 # are many readers and they share the mapped file.
 WRITER_CACHE_KB, READER_CACHE_KB = 64_000, 4_000
+# Of a new database: its file can become smaller. It precedes what writes the first page, and waits
+# for other writers, also in a database that has the mode: a reader does not run it.
+_WRITER_PRAGMAS = ("auto_vacuum = INCREMENTAL",)
 _PRAGMAS = (
-    # Of a new database: its file can become smaller. It precedes what writes the first page.
-    "auto_vacuum = INCREMENTAL",
     "journal_mode = WAL",
     "synchronous = FULL",
     "busy_timeout = 10000",
@@ -294,7 +295,7 @@ class Store:
         except sqlite3.Error as error:
             raise LocalServiceFailed(_describe(path, error)) from error
         try:
-            self._prepare(self._writer, WRITER_CACHE_KB)
+            self._prepare(self._writer, *_WRITER_PRAGMAS, cache=WRITER_CACHE_KB)
             self._migrate()
         except (sqlite3.Error, LocalServiceFailed) as error:
             self._writer.close()
@@ -307,8 +308,8 @@ class Store:
         return sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
 
     @staticmethod
-    def _prepare(connection: sqlite3.Connection, cache: int) -> None:
-        for pragma in (*_PRAGMAS, f"cache_size = -{cache}"):
+    def _prepare(connection: sqlite3.Connection, *pragmas: str, cache: int) -> None:
+        for pragma in (*pragmas, *_PRAGMAS, f"cache_size = -{cache}"):
             connection.execute(f"PRAGMA {pragma}")
 
     def _migrate(self) -> None:
@@ -376,7 +377,7 @@ class Store:
                     raise sqlite3.ProgrammingError("the store is closed")
                 reader = self._local.reader = ReaderConnection(self._connect())
                 self._readers.append(reader)
-                self._prepare(reader.connection, READER_CACHE_KB)
+                self._prepare(reader.connection, cache=READER_CACHE_KB)
         return reader
 
     def report_damage(self, error: BaseException) -> str:

@@ -33,6 +33,15 @@ def test_a_write_is_on_the_disk_before_it_is_acknowledged(store: Store, tmp_path
     assert rows == [(number, "films", "steps", b"body")]
 
 
+def test_a_thread_opens_its_connection_while_it_writes(store: Store) -> None:
+    def read_while_writing() -> list[tuple[int]]:
+        with store.writing():
+            return store.read("SELECT count(*) FROM tasks")
+
+    with ThreadPoolExecutor(1) as thread:
+        assert thread.submit(read_while_writing).result(60) == [(0,)]
+
+
 def test_a_thread_opens_no_connection_after_the_close(tmp_path: Path) -> None:
     store = Store(tmp_path / "service.sqlite")
     store.close()
