@@ -22,7 +22,7 @@ from svc_notebook.release import read_version
 from svc_notebook.terminal import escape_controls
 
 EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
-# Verbs whose result is a key that nobody has seen yet: a terminal shows it.
+# Verbs that return a new key, which a terminal shows.
 MAKING_KEYS = ("keys add", "keys secure")
 NEW_KEY = "this key is shown once: store it now; it is masked from here on"
 MASKED_KEYS = "API keys are masked; pass --reveal to show them"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 MAX_CELL_CHARACTERS = 300
-# The columns that a result is read for: tables never shorten them or leave them out.
+# The main columns of results: tables never shorten them or leave them out.
 MAIN_COLUMNS = ("reason", "readable", "message", "evidence", "url", "remove")
 SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
 TEXT_CELL = "text-align:left;vertical-align:top;padding:2px 10px"

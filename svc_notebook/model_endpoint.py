@@ -1,4 +1,4 @@
-"""An HTTP endpoint of models by the protocol of OpenAI: requests, retries, and what they cost."""
+"""An HTTP endpoint of models by the protocol of OpenAI: requests, retries and cost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TokenUsage(msgspec.Struct):
 
 @dataclass(frozen=True)
 class EndpointRole:
-    """What an endpoint is for: its name in errors, its path, and its environment variables.
+    """The purpose of an endpoint: its name in errors, its path, and its environment variables.
 
     `error` is raised if it fails, or if its address, key or price is not valid.
     """
@@ -77,7 +77,7 @@ class ModelEndpoint:
     def send(
         self, body: Mapping[str, Any], shape: type[T], timeout: float, retries: Sequence[float]
     ) -> T:
-        """Return the response to a request; a request that fails for a while is repeated."""
+        """Return the response to a request; a request that fails temporarily is repeated."""
         sent = {**body, **({"model": self.model} if self.model else {})}
         for seconds in (*retries, None):
             self.requests += 1

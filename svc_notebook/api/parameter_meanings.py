@@ -251,7 +251,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "reRankingApplyFilter": "A filter for the hits that re-ranking may move.",
         "attributeWeights": "How much an occurrence in each searchable attribute counts in textual "
         "relevance: `halving` by the order of `searchableAttributes`, `flat`, or numbers from 0 to "
-        '100 by attribute, such as `{"title": 3}`; the others have 1.',
+        '100 by attribute, such as `{"title": 3}`; the others have the weight 1.',
         "mode": "Whether words match, or words and meanings. The local service compares vectors "
         "that it computes from the records, not those of the vendor's model.",
         "semanticSearch": "Options for matching meanings. In the local service `localWeight` is "

@@ -27,7 +27,7 @@ def expiry_of(seconds_left: int) -> str | None:
         return None
     try:
         end = datetime.now(UTC) + timedelta(seconds=seconds_left)
-    except OverflowError:  # after the calendar
+    except OverflowError:  # after the year 9999
         return None
     return end.isoformat(timespec="seconds")
 

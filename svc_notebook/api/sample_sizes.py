@@ -15,7 +15,7 @@ def compute_sample_sizes(
 ) -> list[int]:
     """Return how many searches with two rates show that these differ.
 
-    `ratio` is the number of the second searches divided by that of the first.
+    `ratio` is the number of searches with the second rate, divided by that with the first.
     """
     normal = NormalDist()
     pooled = (first + ratio * second) / (1 + ratio)

@@ -97,7 +97,7 @@ class ClientConfig:
 
     @property
     def is_local(self) -> bool:
-        """Whether this is a local service: by its id, or as all of its addresses are here."""
+        """Whether this is a local service: by its id, or by addresses that are all local."""
         if self.app_id.startswith(_LOCAL_ID):
             return True
         return all(is_loopback(host) for host in self.open_hosts().order("read"))

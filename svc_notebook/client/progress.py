@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tqdm.std import tqdm
 
 PROGRESS_DELAY_SECONDS = 0.5  # seconds before a bar is shown; shorter work shows none
-SENT_UNIT = "rows"  # what is sent, and published after the last one
+SENT_UNIT = "rows"  # the unit of a load: rows are sent, then published
 
 
 class Progress:

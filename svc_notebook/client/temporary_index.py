@@ -265,7 +265,7 @@ class TemporaryIndex:
 
 
 async def _drop_left_previews(client: AsyncClient) -> None:
-    """Delete copies for previews that ended processes of this machine have left, if the key may."""
+    """Delete preview copies of ended processes of this machine, if the key permits it."""
     with suppress(SvcError):
         listed = await list_temporary_indices(client)
         left = [item["name"] for item, name in listed if name.purpose == "preview" and name.is_left]

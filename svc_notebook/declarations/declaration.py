@@ -126,7 +126,7 @@ def accessor(path: str, data: str = "", **facts: Any) -> AccessorMethod:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is known of one function; `name` is empty if only verbs or accessors call it.
+    """The declaration of one function; `name` is empty if only verbs or accessors call it.
 
     - `endpoints`: the endpoints of the API that the function calls, the main one first.
     - `replaces`: endpoints that only `svc.call` calls, each with the expression that does the same.
@@ -188,7 +188,7 @@ def accessor_only(*accessors: AccessorMethod, **facts: Any) -> Callable[[F], F]:
 
 
 def _declare(function: F, *, like: str | None = None, **facts: Any) -> F:
-    """Declare a function; `like` is a docstring whose entries it has unless it has its own."""
+    """Declare a function; `like` is a docstring with the entries that its docstring lacks."""
     declared = Declaration(function, inspect.signature(function), **facts)
     calls = declared.is_async and "client" in declared.signature.parameters
     function.__doc__ = complete(

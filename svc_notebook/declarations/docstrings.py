@@ -57,7 +57,7 @@ def find_section(doc: str, title: str) -> tuple[int, int]:
 
 
 def replace_entry(doc: str, name: str, text: str) -> str:
-    """Put another entry in place of the one of a parameter; add it if there is none.
+    """Replace the entry of a parameter; add it if there is none.
 
     An empty text removes the entry.
     """

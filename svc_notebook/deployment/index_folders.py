@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 
 from svc_notebook.errors import BadInput, unreadable
 
-# The end of the name of a crawler's file.
+# The suffix of a crawler's file.
 CRAWLER_SUFFIX = ".crawler.js"
 # The file with the name of the index, where the name of the folder does not contain all of it.
 NAME_FILE = "index.txt"

@@ -66,7 +66,7 @@ class PlanFile:
             )
 
     def _list_expected(self, index: str, scope: str, name: str) -> list[dict[str, Any]]:
-        """Return the change of the file, also as an interruption between its steps leaves it."""
+        """Return the change of the file, and its state if it is interrupted between its steps."""
         scopes = self.changes.get(index, {})
         change = scopes.get(scope, {}).get(name)
         if change is None:

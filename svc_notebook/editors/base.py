@@ -211,7 +211,7 @@ class Editor(anywidget.AnyWidget):
 
     @property
     def changed_from(self) -> Any:
-        """The value that code starts from: what is saved, or was before all was applied here."""
+        """The value from which code starts: saved, or before this editor applied changes."""
         return self.saved if self.dirty else self._opened
 
     @property

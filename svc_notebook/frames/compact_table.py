@@ -96,7 +96,7 @@ def _choose(columns: Sequence[tuple[str, pd.Series[Any]]]) -> list[int]:
 
 
 def _demerit(name: str, values: pd.Series[Any]) -> int:
-    """Weigh what makes a column less worth its place: a column of the lowest weight is shown."""
+    """Return the weight of a column; the columns of the lowest weights are shown."""
     weights = (
         (name in MAIN_COLUMNS, -8),
         (name in LEADING_COLUMNS, -4),

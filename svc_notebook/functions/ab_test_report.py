@@ -1,4 +1,4 @@
-"""The report of an A/B test: its rates with intervals, and what they say so far."""
+"""The report of an A/B test: its rates with intervals, and the verdict so far."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svc_notebook.api.shapes.ab_tests import ABTest, EffectMetric, VariantFigure
 from svc_notebook.tuning.statistics import holm
 
 MAX_P_VALUE = 0.05
-# The rate of searches is that of at least an hour.
+# The seconds of a day, and the minimum days over which searches per day are computed.
 DAY_SECONDS, MIN_DAYS = 86_400, 1 / 24
 Z_95 = NormalDist().inv_cdf(1 - MAX_P_VALUE / 2)
 # Members with the significance of each rate.
@@ -49,7 +49,7 @@ class _Mean(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ABTestReport:
-    """What an A/B test shows so far; `print` it for its verdict.
+    """The result of an A/B test so far; `print` it for its verdict.
 
     `metrics` has a row for each rate and each currency: `metric` (str), `control` and `variant`
     (float64: a share of tracked searches, or the revenue of such a search), `change` (float64,
@@ -79,14 +79,14 @@ class ABTestReport:
 
     @property
     def searches_left(self) -> int | None:
-        """The tracked searches that the configured effect still needs; None without one."""
+        """The tracked searches that the configured effect still needs; None without an effect."""
         if self.searches_needed is None:
             return None
         return max(0, self.searches_needed - int(self.variants["trackedSearchCount"].sum()))
 
     @property
     def verdict(self) -> str:
-        """What the figures say, in a sentence."""
+        """The verdict on the figures, in a sentence."""
         tracked = int(self.variants["trackedSearchCount"].sum())
         if not tracked:
             return (
@@ -100,7 +100,7 @@ class ABTestReport:
 
     @property
     def outlook(self) -> str:
-        """How long the test still has to run, in a sentence."""
+        """The remaining duration of the test, in a sentence."""
         if self.status != "active":
             return f"The test is {self.status}"
         days = f"{self.days_left:,} more day{'s' * (self.days_left != 1)}"
@@ -179,7 +179,7 @@ def _describe_variant(variant: VariantFigures) -> dict[str, Any]:
 def _build_metrics(test: ABTest) -> DataFrame:
     rows = [_compare(*parts) for parts in _list_metrics(test)] if _is_tracked(test) else []
     for row, corrected in zip(rows, holm([row["p"] for row in rows]), strict=True):
-        row["significant"] = corrected < MAX_P_VALUE  # never of NaN
+        row["significant"] = corrected < MAX_P_VALUE  # NaN is never significant
     return DataFrame(rows, columns=[*COLUMNS]).astype(COLUMNS)
 
 

@@ -58,7 +58,7 @@ async def add_ab_test(
     empty_searches: bool = False,
     client: AnyClient | None = None,
 ) -> ABTestSummary:
-    """Start an A/B test: from now on a part of the users search the variant.
+    """Start an A/B test: from now on, part of the users search the variant.
 
     A user with a `userToken` stays in one variant; without, the address decides. Responses name
     the test and the variant, and events count by the `queryID` of searches with `clickAnalytics`.

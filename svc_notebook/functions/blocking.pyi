@@ -256,7 +256,7 @@ def add_ab_test(
     empty_searches: bool = False,
     client: AnyClient | None = None,
 ) -> ABTestSummary:
-    """Start an A/B test: from now on a part of the users search the variant."""
+    """Start an A/B test: from now on, part of the users search the variant."""
 
 def add_key(
     *,
@@ -284,7 +284,7 @@ def apply_config(
     mark: bool = False,
     client: AnyClient | None = None,
 ) -> ConfigurationDrift:
-    """Give indices the settings, synonyms and rules in files, and no others; crawlers, too."""
+    """Give indices exactly the settings, synonyms and rules in files, and apply crawler files."""
 
 def assign_users(
     users: OneOrMany,

@@ -56,7 +56,7 @@ async def pull_config(
     sorted; settings with their defaults are left out. Comments above an entry stay, and
     unchanged entries keep their lines. With credentials of the crawler interface, each crawler
     whose first action writes the index is a file `NAME.crawler.js`: its key is left out and other
-    secrets are masked. A file that means what the crawler has is not written again.
+    secrets are masked. A file equivalent to the crawler is not rewritten.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ async def apply_config(
     mark: bool = False,
     client: AnyClient | None = None,
 ) -> ConfigurationDrift:
-    """Give indices the settings, synonyms and rules in files, and no others; crawlers, too.
+    """Give indices exactly the settings, synonyms and rules in files, and apply crawler files.
 
     Settings that are not in the file are reset to their defaults; synonyms and rules that are
     not in their file are deleted. A part without a file is unchanged. Only differences are

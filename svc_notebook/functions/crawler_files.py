@@ -66,7 +66,7 @@ async def compare_for_pull(
 ) -> list[CrawlerChange]:
     """Compare the files with the crawlers that write these indices, as a pull changes them.
 
-    A file that means what its crawler has stays as it is, comments included. Without credentials
+    A file that is equivalent to its crawler is unchanged, comments included. Without credentials
     of the crawler interface, no crawler is compared.
     """
     names = list(indices)
@@ -131,7 +131,7 @@ async def write_crawlers(client: AsyncClient, changes: Iterable[CrawlerChange]) 
 
 
 async def _read_crawlers(client: AsyncClient) -> dict[str, tuple[str, Config]]:
-    """Return the ids and configurations of all crawlers by name; raises `BadInput` for twins."""
+    """Return the ids and configurations of all crawlers by name; `BadInput` for equal names."""
     if not client.connection.crawler_user_id:
         return {}
     crawlers: dict[str, tuple[str, Config]] = {}

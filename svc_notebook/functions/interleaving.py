@@ -33,7 +33,7 @@ def serve_interleaving(
     port: int = 8111,
     client: AnyClient | None = None,
 ) -> None:
-    """Serve searches whose hits two variants contribute in turn, for a page to call.
+    """Serve searches with the interleaved hits of two variants, for a page to call.
 
     The page sends its searches to this address in place of the service, in the same form:
     `POST /1/indexes/INDEX/query` and `POST /1/indexes/*/queries`. Events go to the service, with
@@ -48,7 +48,7 @@ def serve_interleaving(
     b : str, default None
         The other variant; without it, `a` is compared with the index as it is.
     log : path
-        File to which a line is written for each search; it is created, or continued.
+        File to which a line is written for each search; it is created, or appended to.
     host : str, default '127.0.0.1'
         Address to listen on. Everyone who reaches it searches with the key of this command.
     port : int, default 8111

@@ -290,8 +290,8 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
         `address`, `application`, `rights` (list) and, if the key has them, `description`,
         `expires` (UTC) and its limits: `indexes`, `maxHitsPerQuery`, `maxQueriesPerIPPerHour`,
         `queryParameters` and `referers`. A service may keep the description from the key itself.
-        For a secured key `restrictions` instead; for the admin key, if the service does not list
-        it, `rights` of `admin`.
+        A secured key has `restrictions` instead. An admin key that the service does not list has
+        the `rights` `admin`.
 
     Examples
     --------

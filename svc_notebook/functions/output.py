@@ -87,7 +87,7 @@ def frame_text(frame: DataFrame) -> str:
 def fit_table(frame: DataFrame, width: int | None) -> str:
     """Write a table of the columns that fit into `width` characters; None writes all of them.
 
-    Main columns are there whole, whatever the width; the last line names columns without room.
+    Main columns are never shortened; the last line names the columns that do not fit.
     """
     frame = with_unique_columns(_flat(frame))
     for name in frame.columns.difference([*MAIN_COLUMNS]):

@@ -18,7 +18,7 @@ from svc_notebook.frames.schemas import DEFAULTS, PATHS
 from svc_notebook.session.local_service import default_folder, find_running, known_folders
 from svc_notebook.session.profile_files import user_file
 
-# What each folder of the user's data and state holds.
+# The content of each folder of the user's data and state.
 DATA = {
     "changes": "journal of changes and loads, which undo them",
     "origins": "what clones copied, which deployments compare",

@@ -160,7 +160,7 @@ def plot_crawl(
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def plot_click_positions(
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -298,7 +298,7 @@ def plot_key_use(
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -332,7 +332,7 @@ def plot_events(
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -373,7 +373,7 @@ def plot_changes(
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the functions of synonyms, rules and dictionary entries share: verbs and docstrings."""
+"""Verbs and docstrings that functions of synonyms, rules and dictionary entries share."""
 
 from __future__ import annotations
 
@@ -75,9 +75,9 @@ class Resource:
 
     - `family`: the word that begins their verbs.
     - `parameter`: the parameter that takes them, which is their word in docstrings.
-    - `member`, `members`: the words for one and for all of those that can be written.
+    - `member`, `members`: the words for one writable object and for all of them.
     - `owner`: the parameter for what they belong to, and its words in confirmations.
-    - `saved`: what a function that saves them returns beside their number.
+    - `saved`: the members of a result of saving, besides their number.
     """
 
     family: str

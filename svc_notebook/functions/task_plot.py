@@ -1,4 +1,4 @@
-"""The plot of tasks, drawn again and again until they are published."""
+"""The plot of tasks, updated until they are published."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def plot_tasks(
     axes: Any = None,
     client: AnyClient | None = None,
 ) -> plots.Plot:
-    """Watch tasks until they are published, and plot a bar for each; a notebook shows it meanwhile.
+    """Plot a bar for each task until all are published; a notebook updates the plot while it waits.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def plot_tasks(
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def plot_tasks(
 
 
 def _list_tasks(tasks: Tasks | DataFrame, index: str | None) -> DataFrame:
-    """Return a row for each task, which runs since its write or since now."""
+    """Return a row for each task, which begins at its write, or now."""
     if isinstance(tasks, DataFrame):
         check_columns(tasks, ("at", "call", "index", "taskID"), "read_writes")
         began = (tasks["at"] - Timestamp(0, tz="UTC")).dt.total_seconds()
@@ -104,7 +104,7 @@ def _update(watched: DataFrame, client: AnyClient | None) -> None:
 
 
 class _LiveFigure:
-    """One output of a cell, a picture that is drawn again."""
+    """An output of a cell, whose picture is replaced."""
 
     def __init__(self) -> None:
         self._handle: Any = None
@@ -115,7 +115,7 @@ class _LiveFigure:
         return self._handle is not None
 
     def show(self, axes: plots.Plot) -> None:
-        """Show the figure of axes in place of the one before; it is not shown by its cell, too."""
+        """Show the figure of axes in place of the previous one; the cell does not show it again."""
         from matplotlib import pyplot
 
         notebook: Any = import_module("IPython.display")

@@ -63,7 +63,7 @@ def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> No
 
 
 class Plot(list[Any]):
-    """The axes of a plot; one of a single axes has the methods of these axes, too.
+    """The axes of a plot; a plot with one axes also has the methods of this axes.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@ def _largest(sizes: pd.DataFrame, top: int) -> list[str]:
 
 
 def _limit_times(axis: Axes, times: pd.Series[Any]) -> None:
-    """Show at least some hours, around a first measurement, too."""
+    """Add a margin of at least an hour, so that a single measurement is visible."""
     import pandas as pd
 
     margin = max((times.max() - times.min()) * 0.02, pd.Timedelta(hours=1))

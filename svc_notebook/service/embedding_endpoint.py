@@ -41,8 +41,8 @@ class EmbeddingEndpoint:
     """A function from texts to vectors; texts that were sent before are not sent again.
 
     `name` is `URL#MODEL`; `/embeddings` is added to a URL without it. `folder` keeps the vectors;
-    without it, none are kept. Raises `LocalServiceFailed` for a key that others could read on its
-    way.
+    without it, none are kept. Raises `LocalServiceFailed` for a key that would be sent
+    unencrypted.
     """
 
     def __init__(self, name: str, folder: Path | None) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from svc_notebook.terminal import escape_controls
 
-# Repetitions of a message within this time are counted, and not written.
+# Repetitions of a message within this time are counted and not written.
 FOLD_SECONDS = 60.0
 MAX_REMEMBERED_MESSAGES = 100
 

@@ -246,7 +246,7 @@ MIGRATIONS = (
     CREATE INDEX counted_of_test ON counted (test) WHERE test IS NOT NULL;
     """,
 )
-# Pages of 4 kB: fewer free ones stay for later writes; a part of them is given back at a time, so
+# Pages of 4 kB: fewer free ones stay for later writes; a part of them is released at a time, so
 # that a write waits for some milliseconds at most.
 MIN_RETURNED_PAGES, RETURNED_PAGES = 256, 1_000
 INCREMENTAL_VACUUM = 2
@@ -336,7 +336,7 @@ class Store:
                 raise
 
     def return_free_pages(self) -> bool:
-        """Give a part of the free pages back to the disk; return whether others are left.
+        """Release a part of the free pages to the disk; return whether others are left.
 
         The file becomes smaller at the next checkpoint. Databases that were made without this
         option keep their size.

@@ -40,7 +40,7 @@ _folders: WeakKeyDictionary[Client, Path] = WeakKeyDictionary()
 
 
 class ConnectionFollower(Protocol):
-    """What uses the current client, and takes each new one."""
+    """An object that uses the current client, and takes each new one."""
 
     def take_connection(self, client: AsyncClient) -> None:
         """Take the new current client."""

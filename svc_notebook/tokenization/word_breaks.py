@@ -77,7 +77,7 @@ def find_breaks(text: str, languages: Languages) -> list[int]:
 
 
 def find_last_run(text: str, languages: Languages) -> int | None:
-    """Return where the run of a script of these languages begins that ends a text."""
+    """Return the start of the run of one script of these languages at the end of a text."""
     runs = _runs_of(languages).finditer(text)
     return next((run.start() for run in runs if run.end() == len(text)), None)
 

@@ -125,7 +125,7 @@ def complete_judgments(
     progress: bool | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Let a judge rate the hits of runs that nobody has judged, and return all judgments."""
+    """Let a judge rate the unjudged hits of runs, and return all judgments."""
 
 def diagnose(
     index: str | DataFrame,
@@ -347,7 +347,7 @@ def try_judge(
     progress: bool | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Rate a few pairs that people have graded, to see a judge beside them before it costs more."""
+    """Rate a few pairs that people have graded, to compare a judge with them at a low cost."""
 
 def undo(
     index: str,

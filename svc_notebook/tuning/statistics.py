@@ -210,8 +210,8 @@ def bootstrap_kappa(
         cohen(pair[rng.integers(0, len(pair), len(pair))], weighted=weighted)
         for _ in range(resamples)
     ]
-    known = np.array(kappas)[~np.isnan(kappas)]
-    low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (np.nan, np.nan)
+    defined = np.array(kappas)[~np.isnan(kappas)]
+    low, high = np.quantile(defined, (0.025, 0.975)) if len(defined) else (np.nan, np.nan)
     return cohen(pair, weighted=weighted), float(low), float(high)
 
 

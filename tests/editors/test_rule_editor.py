@@ -474,7 +474,7 @@ def test_an_address_that_runs_code_is_warned_about(
 
     [fault] = editor.faults["lamps"]
     assert fault["level"] == "odd"
-    assert "runs code in the page of whoever searches" in fault["text"]
+    assert "runs code in the page of the user who searches" in fault["text"]
     editor.put({**RULE, "consequence": {"userData": {"note": "javascript is a language"}}}, "lamps")
     assert "lamps" not in editor.faults
 

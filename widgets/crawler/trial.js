@@ -48,7 +48,7 @@ export function trialPanel(view, ready) {
   });
 
   const outdated = h("p", { class: "stale", role: "status", hidden: true }, "The draft has changed since this page was tried.");
-  let tried = ""; // the configuration that the shown result is of
+  let tried = ""; // the configuration of the result that is shown
 
   async function test() {
     const url = input.value.trim();

@@ -14,7 +14,7 @@ import { oneAtATime } from "./timing.js";
 
 /** The event by which an editor offers code to the JupyterLab extension, as `detail.code`. */
 const CELL_EVENT = "svc-insert-cell";
-/** The event by which the JupyterLab extension tells an editor that its kernel has ended or was restarted. */
+/** The event by which the JupyterLab extension notifies an editor that its kernel has ended or was restarted. */
 const ENDED_EVENT = "svc-kernel-ended";
 const CELL_LANGUAGES = ["Python", "Magic"];
 const KEY_SOURCE =
@@ -277,7 +277,7 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
 
   /**
    * Offer code to the notebook around the editor, which may insert it as a cell; an empty code only
-   * asks whether it would. The JupyterLab extension takes the offer.
+   * checks whether it would. The JupyterLab extension handles the event.
    * @param {string} code
    */
   const offerCell = (code) => !root.dispatchEvent(new CustomEvent(CELL_EVENT, { bubbles: true, cancelable: true, detail: { code } }));

@@ -4,7 +4,7 @@ import { h } from "../kit/dom.js";
 import { drawMarked } from "../kit/highlight.js";
 import { drawImage } from "../kit/hit_card.js";
 
-/** `detail` tells a hit from others of its headline. @typedef {import("../kit/hit_card.js").Hit & {detail?: string}} ComparedHit */
+/** `detail` distinguishes hits with the same headline. @typedef {import("../kit/hit_card.js").Hit & {detail?: string}} ComparedHit */
 /** @typedef {{sides: {index: string, nbHits: number, hits: ComparedHit[]}[], shared: [number, number][],
  *   gained: number, lost: number, moved: number}} Comparison */
 

@@ -1,6 +1,6 @@
 """Shapes of A/B tests: their variants, their configuration, and the figures of each variant.
 
-Rates are null where nothing was counted that they could be computed of.
+A rate is null if nothing was counted from which it can be computed.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class Exclusion(TypedDict, total=False):
 
 
 class MinimumEffect(TypedDict):
-    """The smallest relative change of a rate that a test shall detect."""
+    """The smallest relative change of a rate that a test must detect."""
 
     size: Annotated[float, Meta(gt=0)]
     metric: EffectMetric
 
 
 class ABTestConfiguration(TypedDict, total=False):
-    """Which searches the figures leave out, and which change a test shall detect."""
+    """Which searches the figures leave out, and which change a test must detect."""
 
     outliers: Exclusion
     emptySearch: Exclusion
@@ -82,14 +82,14 @@ class Excluded(TypedDict):
 
 
 class FilterEffects(TypedDict, total=False):
-    """What was left out of the figures of a variant."""
+    """The users and searches that the figures of a variant leave out."""
 
     outliers: Excluded
     emptySearch: Excluded
 
 
 class VariantFigures(TypedDict):
-    """A variant with what its users searched, clicked and bought."""
+    """A variant with the searches, clicks and purchases of its users."""
 
     index: str
     trafficPercentage: int
@@ -115,7 +115,7 @@ class VariantFigures(TypedDict):
 
 
 class ABTest(TypedDict):
-    """An A/B test; a significance of 0.95 or more means that the difference is hardly chance."""
+    """An A/B test; with a significance of 0.95 or more, the difference is unlikely to be chance."""
 
     abTestID: int
     name: str

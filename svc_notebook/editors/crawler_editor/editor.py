@@ -184,7 +184,7 @@ class CrawlerEditor(Editor):
 
     @call
     async def start_crawl(self) -> dict[str, int]:
-        """Crawl with the saved configuration; return the numbers of URLs by how they ended."""
+        """Crawl with the saved configuration; return the numbers of URLs by outcome."""
         if self.dirty:
             raise BadOption("apply the changes first: a crawl uses the saved configuration")
         started = await self.client.reindex_crawler(self._crawler)

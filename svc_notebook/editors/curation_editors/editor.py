@@ -111,7 +111,7 @@ class CurationEditor(Editor):
     def find_skipped(
         self, applied: Collection[str], params: Mapping[str, Any], at: float | None
     ) -> dict[str, SkippedReason]:
-        """Return why objects of the draft had no part in a search, by objectID."""
+        """Return the reasons why objects of the draft had no effect on a search, by objectID."""
         return {}
 
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:

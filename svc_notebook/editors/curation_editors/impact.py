@@ -19,14 +19,14 @@ OnProgress = Callable[[int, int, str], None]
 
 
 class SkippedReason(TypedDict, total=False):
-    """Why an object had no part in a search; `spans` are the times at which it has."""
+    """The reason why an object had no effect on a search; `spans` are its times."""
 
     text: str
     spans: list[dict[str, float]]
 
 
 class QueryImpact(TypedDict):
-    """The results of one query before and after the draft, and what had no part in the latter."""
+    """The results of one query before and after the draft, and the objects without effect."""
 
     query: str
     comparison: SideBySide

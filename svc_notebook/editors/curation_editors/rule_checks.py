@@ -27,7 +27,7 @@ def find_own_faults(rule: Rule) -> Iterator[ObjectProblem]:
             "text": "no consequence: add a pin, a hidden record, a filter or a parameter",
         }
     for address in _script_addresses(consequence):
-        text = f"`{shorten(address, 60)}` runs code in the page of whoever searches"
+        text = f"`{shorten(address, 60)}` runs code in the page of the user who searches"
         yield {"level": "odd", "text": f"{text}; redirect to an http address"}
     places = [name for item in consequence.get("promote", ()) for name in promoted(item)]
     for name in dict.fromkeys(name for name in places if places.count(name) > 1):

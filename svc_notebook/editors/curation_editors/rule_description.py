@@ -17,7 +17,7 @@ ANCHORINGS = {
 }
 EVERY_SEARCH = "every search"
 MAX_NAMED_MEMBERS = 3  # of custom data
-# What `describe_lines` writes in sentences, of a consequence and of a rule.
+# The members of a consequence and of a rule that `describe_lines` writes in sentences.
 DESCRIBED_PARTS = ("promote", "hide", "params", "redirect", "userData")
 DESCRIBED_MEMBERS = ("objectID", "conditions", "consequence", "enabled", "validity")
 

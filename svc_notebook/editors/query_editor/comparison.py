@@ -61,7 +61,7 @@ async def compare(
 
 
 def _tell_apart(hits: Sequence[dict[str, Any]]) -> None:
-    """Give hits of the same headline an attribute in which they differ, else their objectID."""
+    """Give hits with the same headline an attribute in which they differ, else their objectID."""
     by_title: dict[str, dict[str, dict[str, str]]] = {}
     for hit in hits:
         by_title.setdefault(hit["title"], {})[hit["id"]] = dict(hit["lines"])

@@ -250,18 +250,18 @@ def _may_be_long(field: TableColumn) -> bool:
 
 def describe_readings(columns: Sequence[ColumnProfile], rows: int) -> Iterator[str]:
     """Yield the notes; columns that are read in the same way share one."""
-    alike: dict[str, list[str]] = defaultdict(list)
+    names_by_note: dict[str, list[str]] = defaultdict(list)
     for column in columns:
         reading = column.reading
         if reading is None:
             continue
         if reading.form:
-            alike[f"{rows - column.missing:,} {column.note}"].append(column.name)
+            names_by_note[f"{rows - column.missing:,} {column.note}"].append(column.name)
         elif reading.kind == "string" and reading.missing:
-            alike[column.note].append(column.name)
+            names_by_note[column.note].append(column.name)
         elif reading.doubt:
             yield Advice(f"`{column.name}` is {reading.doubt}")
-    for note, names in alike.items():
+    for note, names in names_by_note.items():
         yield f"{_name_columns(names)}: {note}"
 
 

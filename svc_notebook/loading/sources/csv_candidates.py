@@ -44,21 +44,23 @@ UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.95, 3
 # The minimum number of rows of a table between blanks that has no header, and a number in it.
 MIN_ALIGNED_ROWS = 5
 PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
-# A comma that separates cells: not a decimal comma, and none of a sentence.
+# A comma that separates cells: neither a decimal comma nor one of a sentence.
 COMMA_BETWEEN_CELLS = re.compile(r"(?<!\d),(?! )|,(?![\d ])")
-# Cells inside single quotes for each line that make them the quote of a file.
+# The minimum number of cells inside single quotes per line, if these are the quote of a file.
 SINGLE_QUOTE_SHARE = 0.5
 QUOTED_NAMES = re.compile(r"\s*'[^'\r\n]*'(?:[,;\t|^~: ] *'[^'\r\n]*')+ *(?:[\r\n]|\Z)")
-# The minimum number of lines, and of quotes, that say that quotes are characters of values.
+# The minimum number of lines, and of quotes, if quotes are characters of values.
 MIN_LITERAL_LINES, MIN_LITERAL_QUOTES = 3, 2
-# The first rows that are a table although most lines have one cell, and their cells.
+# The minimum number of first rows, and of their cells, of a table in a file whose other lines have
+# one cell.
 MIN_FIRST_ROWS, MIN_WIDE_CELLS = 4, 3
 # The share of rows with the most frequent width that needs no comparison with a run of wider rows,
-# the minimum rows of such a run, and the rows that one of another width inside of it outweighs.
+# the minimum rows of such a run, and the rows that are subtracted for one of another width in it.
 REGULAR_SHARE, MIN_RUN_ROWS, OTHER_ROW_COST = 0.8, 3, 2
 # Blanks belong to the separator if they follow at least this share of the separators.
 PADDED_SHARE = 0.95
-# They also do if they precede at least this share of them, or fill up a column of so many rows.
+# They also do if they precede at least this share of them, or fill up a column of at least this
+# number of rows.
 ENDING_SHARE, MIN_FILLED_ROWS = 0.5, 3
 
 # A row, and the line on which it begins.

@@ -52,7 +52,7 @@ EMPTY_SURPLUS = f"{SURPLUS}: one separator too many, and the last cell is empty"
 MAX_SHOWN_CHARACTERS, MAX_SHOWN_ROWS = 10_000, 10_000
 # The maximum number of cells beyond those of the header.
 MAX_SURPLUS_CELLS = 100
-# Rows, or columns, that a note names.
+# The maximum number of rows, or of columns, that a note names.
 MAX_NUMBERED_ROWS = 5
 # The notes on the rows of a copy that differ from the file's, by the kind of the change.
 STRICT = ". strict=True rejects such rows"
@@ -68,7 +68,7 @@ CHANGES = {
 
 @dataclass
 class SkippedLines:
-    """The lines that a reading left out: the number of comments and the first, and the others."""
+    """The lines that a reading left out: number of comments, the first ones, and other lines."""
 
     comments: int = 0
     first: list[str] = field(default_factory=list)
@@ -103,7 +103,7 @@ class Layout:
     - `preamble`: the number of other lines before the table, or before the last row of its header.
     - `upper`: the rows of its header before the last one.
     - `length`: the number of its lines, if other lines follow.
-    - `footer`: the number of lines at the end of the file that are no rows.
+    - `footer`: the number of lines at the end of the file that are not rows.
     - `padded`: whether blanks after a separator belong to it.
     - `notes`: what was decided, for the plan; `decisions` by which signals.
     """
@@ -205,13 +205,13 @@ class Layout:
             if inside:
                 end = end_of_quote(body, end, self.dialect)
                 inside = end < 0
-            found = -1 if inside else body.find(separator, end)
-            cell = body[start:found] if found >= 0 else body[start:]
+            stop = -1 if inside else body.find(separator, end)
+            cell = body[start:stop] if stop >= 0 else body[start:]
             if self.padded and not inside:
                 filled = cell.rstrip("\r\n")
                 cell = filled.rstrip(" ") + cell[len(filled) :]
             cells.append(cell)
-            at = found + 1 if found >= 0 else -1
+            at = stop + 1 if stop >= 0 else -1
         tail = line[len(body) :]
         return separator.join(cells) + (tail if inside else tail.lstrip(" ")), inside
 
@@ -338,11 +338,11 @@ def _texts(cells: Sequence[str], dialect: Dialect) -> list[str]:
 
 
 def _without_stray(cells: list[str], dialect: Dialect, forms: ColumnForms) -> list[str]:
-    """Leave out the empty cell that a row has too many, if it is evident which one that is."""
-    place = None
+    """Leave out the surplus empty cell of a row, if it is evident which one it is."""
+    stray = None
     if len(cells) == len(forms) + 1:
-        place = find_stray_cell(_texts(cells, dialect), forms)
-    return cells if place is None else [*cells[:place], *cells[place + 1 :]]
+        stray = find_stray_cell(_texts(cells, dialect), forms)
+    return cells if stray is None else [*cells[:stray], *cells[stray + 1 :]]
 
 
 def find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) -> tuple[str, ...]:

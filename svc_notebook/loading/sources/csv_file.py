@@ -361,25 +361,25 @@ def _as_plain(
     """Return files that DuckDB reads, notes, the layouts, and the number of other lines."""
     plain, layouts, lines, every = [], [], 0, [*notes]
     for path in paths:
-        sample, read, found = _sample(path), path, []
+        sample, read, of_file = _sample(path), path, []
         if printed := find_printed_table(sample, options):
             table = copy_printed_table(path, db.folder, printed)
-            read, sample, found = table.path, _sample(table.path), [*table.notes]
+            read, sample, of_file = table.path, _sample(table.path), [*table.notes]
             lines += table.skipped_lines
             layout = find_layout(sample, replace(options, separator=",", quote='"', skip=0))
             layout = replace(layout, decisions=(printed.decision, *layout.decisions[2:]))
         else:
             whole = len(sample) < SAMPLE_CHARACTERS
             layout = find_layout(sample, options, whole=whole, end=() if whole else _read_end(path))
-        found += layout.notes
+        of_file += layout.notes
         if not layout.is_plain:
             copy = write_plain(read, db.folder, layout)
             read = copy.path
-            found += copy.notes
+            of_file += copy.notes
             lines += copy.skipped_lines
         plain.append(read)
         layouts.append(layout)
-        every += [f"{path.name}: {note}" for note in found] if len(paths) > 1 else found
+        every += [f"{path.name}: {note}" for note in of_file] if len(paths) > 1 else of_file
     return plain, every, layouts, lines
 
 

@@ -227,7 +227,7 @@ def open_records(path: Path, dialect: Dialect) -> Iterator[str]:
 
 
 def is_blank(record: str, dialect: Dialect) -> bool:
-    """Return whether a record is no row: an empty line, or blanks where cells are separated."""
+    """Return whether a record is not a row: an empty line, or blanks where cells are separated."""
     body = record.rstrip(LINE_ENDS)
     alone = len(dialect.names) == 1 or dialect.separator in body
     return not body or (not alone and not body.strip())
@@ -257,8 +257,8 @@ def repeats_header(cells: Sequence[str], dialect: Dialect) -> bool:
     shared = min(len(cells), len(names))
     if not 1 < max(len(cells), len(names)) < 2 * shared:
         return False
-    found = [(read_cell(cell, dialect) or "").strip() for cell in cells[:shared]]
-    return found == [*names[:shared]] and sum(map(bool, found)) > 1
+    texts = [(read_cell(cell, dialect) or "").strip() for cell in cells[:shared]]
+    return texts == [*names[:shared]] and sum(map(bool, texts)) > 1
 
 
 def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] | None:

@@ -73,7 +73,7 @@ OTHER_ALPHABETS: Mapping[str, tuple[str, ...]] = {
 LANGUAGE_SHARE = 0.99
 # Letters that cp1252 would read otherwise: the minimum number, and number of different ones.
 MIN_LETTERS, MIN_DIFFERENT = 5, 2
-# A character beyond ASCII that is a letter, or that stands between letters.
+# A character beyond ASCII that is a letter, or that is between letters.
 BEYOND = re.compile(r"[^\W\d_]|(?<=[^\W\d_])[^\w\s](?=[^\W\d_])")
 # In text that is read as cp1252: signs inside of words, and letters that bytes of a Mac become.
 IMPLAUSIBLE = re.compile(r"\ufffd|(?<=[^\W\d_])[^\w\s\u2019'-](?=[^\W\d_])|(?<=[a-z])[ŠŽŸƒ]")
@@ -179,13 +179,13 @@ def _find_latin_encoding(text: bytes) -> str | None:
     if any(_is_of(western, alphabet) for alphabet in WESTERN["cp1252"]):
         return None
     fitting = [
-        (sum(found.values()), encoding)
+        (sum(characters.values()), encoding)
         for encoding, alphabets in OTHER_ALPHABETS.items()
         if (encoding != MAC or _is_implausible(text))
-        if _differs(text, encoding) and (found := _characters(text, encoding))
-        if any(_is_of(found, alphabet) for alphabet in alphabets)
+        if _differs(text, encoding) and (characters := _characters(text, encoding))
+        if any(_is_of(characters, alphabet) for alphabet in alphabets)
     ]
-    return max(fitting, key=lambda each: each[0])[1] if fitting else None
+    return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
 
 
 def _is_implausible(text: bytes) -> bool:
@@ -193,19 +193,19 @@ def _is_implausible(text: bytes) -> bool:
 
 
 def _characters(text: bytes, encoding: str) -> Counter[str]:
-    """Count the characters beyond ASCII that are letters, or that stand between letters."""
-    found = BEYOND.findall(text.decode(encoding, "replace"))
-    return Counter(character for character in found if not character.isascii())
+    """Count the characters beyond ASCII that are letters, or that are between letters."""
+    characters = BEYOND.findall(text.decode(encoding, "replace"))
+    return Counter(character for character in characters if not character.isascii())
 
 
 def _is_of(characters: Counter[str], alphabet: str) -> bool:
-    known = {*alphabet, *alphabet.upper()}
-    good = sum(number for character, number in characters.items() if character in known)
+    letters = {*alphabet, *alphabet.upper()}
+    good = sum(number for character, number in characters.items() if character in letters)
     return good > 0 and good >= LANGUAGE_SHARE * sum(characters.values())
 
 
 def _differs(text: bytes, encoding: str) -> bool:
-    """Return whether enough letters of a text are others in cp1252."""
+    """Return whether enough letters of a text are different ones in cp1252."""
     different = Counter(_different(text, encoding))
     return sum(different.values()) >= MIN_LETTERS and len(different) >= MIN_DIFFERENT
 

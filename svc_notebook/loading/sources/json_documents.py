@@ -101,12 +101,12 @@ def _keys(documents: str, db: Database) -> tuple[list[str], int]:
     """Return the names of all members, and the number of documents that repeat one."""
     keys = f"(SELECT json_keys(d) AS keys FROM {documents})"
     keys = f"(SELECT keys, len(list_distinct(keys)) < len(keys) AS repeats FROM {keys})"
-    found = db.rows(
+    members = db.rows(
         "SELECT k, count(*) FILTER (repeats AND i = 0) FROM (SELECT unnest(keys) AS k, "
         f"unnest(range(len(keys))) AS i, repeats FROM {keys}) "
         "GROUP BY k ORDER BY min(i), count(*) DESC, k"
     )
-    return [key for key, _ in found], sum(repeating for _, repeating in found)
+    return [key for key, _ in members], sum(repeating for _, repeating in members)
 
 
 def _skipped(read: str, db: Database, file: Path | None) -> list[RowError]:

@@ -72,7 +72,7 @@ class PrintedTable:
 
     @property
     def decision(self) -> Decision:
-        """The decision to read the file so; all lines agree, so that nothing else is rated."""
+        """The decision to read the file in this way; all lines agree, so no other one is rated."""
         return state("reading", "a printed table", self.note, FULL_POINTS + 1)
 
 
@@ -229,7 +229,7 @@ def _find_fixed_width(lines: Sequence[str]) -> PrintedTable | None:
 
 
 def _split_at_widths(starts: Sequence[int], gaps: Sequence[int]) -> PrintedTable:
-    """Return the table whose columns begin at places of a line, with blanks at the gaps."""
+    """Return the table whose columns begin at fixed positions, with blanks between them."""
 
     def split(line: str) -> list[str]:
         is_row = len(line.rstrip()) > gaps[0] and _has_gaps(line, gaps)

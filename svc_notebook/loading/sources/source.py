@@ -149,7 +149,7 @@ def _is_path(source: object) -> bool:
 def open_query(query: str, options: LoadSettings, db: Database) -> SourceTable:
     """Make a table of a query over any data that DuckDB can read.
 
-    Delimited files that it names are read as by a load of them, and their types are DuckDB's.
+    Delimited files that it names are read as `load` reads them, and DuckDB infers their types.
     """
     notes: list[str] = []
     kept_files: dict[str, str] = {}
@@ -205,7 +205,8 @@ def _keep_file(pattern: str, name: str, options: LoadSettings, db: Database) -> 
     db.keep(f"SELECT * FROM {typed}", sql.name(name))
     left_out = [f"row {error.row:,} is left out: it {error.reason}" for error in skipped]
     if len(left_out) > MAX_SHOWN_ERRORS:
-        left_out[MAX_SHOWN_ERRORS:] = [f"{len(left_out) - MAX_SHOWN_ERRORS:,} more rows are, too"]
+        more = len(left_out) - MAX_SHOWN_ERRORS
+        left_out[MAX_SHOWN_ERRORS:] = [f"{more:,} more rows are left out"]
     return [f"{file}: {note}" for note in (*table.notes, *left_out)]
 
 

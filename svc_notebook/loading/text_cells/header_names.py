@@ -48,7 +48,7 @@ def name_columns(
             f"the header has {len(upper) + 1} rows; names are joined: {shown}"
             f"{', …' if len(cells) > MAX_HEADER_ROWS else ''}"
         )
-    empty = [place for place, cell in enumerate(cells) if not cell.strip()]
+    empty = [number for number, cell in enumerate(cells) if not cell.strip()]
     if len(empty) == 1 and others and all(len(row) == len(cells) - 1 for row in others):
         del cells[empty[0]]
         notes.append(f"the header has one separator too many: name {empty[0] + 1} is left out")
@@ -72,10 +72,10 @@ def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[
     return wide if len(wide) > len(others) / 2 else []
 
 
-def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:
-    """Return a name that is not taken: the wanted one, or with a number from `first` after it."""
-    numbered = (f"{wanted}_{number}" for number in count(first))
-    return next(name for name in chain([wanted], numbered) if name not in taken)
+def free_name(name: str, taken: Collection[str], first: int = 2) -> str:
+    """Return a name that is not taken: `name`, or with a number from `first` after it."""
+    numbered = (f"{name}_{number}" for number in count(first))
+    return next(free for free in chain([name], numbered) if free not in taken)
 
 
 def make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -84,16 +84,14 @@ def make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
     uses: Counter[str] = Counter()
     notes: list[str] = []
     for number, cell in enumerate(header):
-        found = cell.strip()
-        if found.count("\n") > MAX_HEADER_LINES:
-            raise BadInput(
-                f"the header has an unclosed quote before `{found.split()[0]}`; close it"
-            )
-        wanted = found or f"column{number}"
-        uses[wanted] += 1
-        free = free_name(wanted, names, max(2, uses[wanted]))
-        if free != found:
-            notes.append(f"the name of column {number + 1} is `{found}`: sent as `{free}`")
+        text = cell.strip()
+        if text.count("\n") > MAX_HEADER_LINES:
+            raise BadInput(f"the header has an unclosed quote before `{text.split()[0]}`; close it")
+        name = text or f"column{number}"
+        uses[name] += 1
+        free = free_name(name, names, max(2, uses[name]))
+        if free != text:
+            notes.append(f"the name of column {number + 1} is `{text}`: sent as `{free}`")
         names[free] = None
     return [*names], notes
 
@@ -108,17 +106,17 @@ def join_names(rows: Sequence[Sequence[str]]) -> list[str]:
     full = [[*(cell.strip() for cell in row), *[""] * (width - len(row))] for row in rows]
     for row, below in pairwise(full):
         group = ""
-        for place in range(width):
-            if row[place]:
-                group = row[place] if below[place] else ""
-            elif below[place]:
-                row[place] = group
+        for number in range(width):
+            if row[number]:
+                group = row[number] if below[number] else ""
+            elif below[number]:
+                row[number] = group
     columns = zip(*full, strict=True)
     return [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
 
 
 def count_tall_header(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of rows of a header of 2 or 3 rows; 0 for another one.
+    """Return the number of rows of a header of 2 or 3 rows; 0 for any other header.
 
     A header has more than one row only if all columns of numbers have text in each of its rows, and
     a row above has gaps or the last is a full one.
@@ -141,12 +139,12 @@ def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[s
     whole = [row for row in others if len(row) == width]
     columns = [[cell for cell in column if cell] for column in zip(*whole, strict=True)]
     numeric = [
-        place
-        for place, column in enumerate(columns)
+        number
+        for number, column in enumerate(columns)
         if len(column) > 1 and all(map(VALUE.fullmatch, column))
     ]
     *upper, last = header
-    texts = [last[place] for place in numeric if last[place]]
+    texts = [last[number] for number in numeric if last[number]]
     if len(texts) < MIN_NUMERIC_COLUMNS or any(map(VALUE.fullmatch, filter(None, last))):
         return False
     if any(sum(map(bool, row)) < 2 for row in upper) or any(map(NO_NUMBER.fullmatch, texts)):

@@ -26,7 +26,7 @@ class ReadingSignal(NamedTuple):
     chosen: bool
     signal: str
     points: float
-    # The points of the reading that is chosen above the next one; below it of another reading.
+    # The points by which the chosen reading leads the next one; negative for the other readings.
     distance: float
 
 

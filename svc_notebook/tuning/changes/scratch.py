@@ -132,7 +132,7 @@ class AsyncScratch:
             made = await journalled_write.write_change(
                 self.client, self.index,
                 {scope: delta.after for scope, delta in _deltas(now, tried).items()},
-                # The name of the copy would hide that another copy continues an interrupted change.
+                # Not the name of the copy: another copy may continue an interrupted change.
                 note=note or "promote",
             )  # fmt: skip
         await self.drop()

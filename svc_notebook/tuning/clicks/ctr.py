@@ -97,7 +97,7 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Plot
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------

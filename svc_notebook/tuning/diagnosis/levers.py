@@ -221,16 +221,16 @@ def _before_custom(rest: list[str], names: list[str]) -> list[str]:
 
 
 def _attribute_weights(seen: Observation) -> list[Any]:
-    """Return weights in the text score: equal ones, and higher ones of the telling attributes."""
+    """Return weights in the text score: equal ones, and higher ones of attributes with a lift."""
     searched = searchable_names(seen.settings)
     lifts = attribute_lifts(seen) if len(searched) > 1 else {}
-    telling = sorted((name for name in searched if lifts.get(name, 0) > 0),
-                     key=lambda name: -lifts[name])  # fmt: skip
-    if not telling:
+    lifted = sorted((name for name in searched if lifts.get(name, 0) > 0),
+                    key=lambda name: -lifts[name])  # fmt: skip
+    if not lifted:
         return []
-    weights: list[Any] = ["flat", {telling[0]: HIGHEST_WEIGHT}]
-    if len(telling) > 1:
-        weights.append({telling[0]: HIGHEST_WEIGHT, telling[1]: HIGHEST_WEIGHT - 1})
+    weights: list[Any] = ["flat", {lifted[0]: HIGHEST_WEIGHT}]
+    if len(lifted) > 1:
+        weights.append({lifted[0]: HIGHEST_WEIGHT, lifted[1]: HIGHEST_WEIGHT - 1})
     return weights
 
 

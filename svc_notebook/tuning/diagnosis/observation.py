@@ -34,7 +34,7 @@ class Observation:
 
     `deep` has the objectIDs that each query finds at all; `words` the words of each judged
     record by attribute; `counts` the number of records that contain each word of a query.
-    `is_local` tells whether parameters can be tried that only the local service has.
+    `is_local` is whether parameters that only the local service has can be tried.
     """
 
     index: str

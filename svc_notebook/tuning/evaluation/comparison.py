@@ -176,7 +176,7 @@ class Comparison:
         Returns
         -------
         Plot
-            The axes, which the plot also is.
+            The plot, which has the methods of its axes.
 
         Raises
         ------

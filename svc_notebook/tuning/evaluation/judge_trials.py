@@ -1,4 +1,4 @@
-"""A judge beside people: a trial on few pairs, and the new hits of a run judged automatically."""
+"""A judge compared with people on a few pairs, and its judgments of the new hits of runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def try_judge(
     on_progress: OnProgress | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Rate a few pairs that people have graded, to see a judge beside them before it costs more.
+    """Rate a few pairs that people have graded, to compare a judge with them at a low cost.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ async def complete_judgments(
     on_progress: OnProgress | None = None,
     **options: Any,
 ) -> DataFrame:
-    """Let a judge rate the hits of runs that nobody has judged, and return all judgments.
+    """Let a judge rate the unjudged hits of runs, and return all judgments.
 
     Parameters
     ----------
@@ -130,8 +130,8 @@ async def complete_judgments(
     Examples
     --------
     >>> hits = svc.tuning.run("products", ["mug"], k=2)
-    >>> known = [{"query": "mug", "objectID": "MUG-001", "rating": 3}]
-    >>> judged = svc.tuning.complete_judgments("products", hits, known, lambda pairs: [1])
+    >>> human = [{"query": "mug", "objectID": "MUG-001", "rating": 3}]
+    >>> judged = svc.tuning.complete_judgments("products", hits, human, lambda pairs: [1])
     >>> judged[["objectID", "rating", "rater"]]
       objectID  rating  rater
     0  MUG-001     3.0
@@ -143,9 +143,9 @@ async def complete_judgments(
         raise BadInput("`dry_run` is an option of `rate`; pass it the pairs of the run")
     hits, judged = check_runs(runs), check_judgments(judgments)
     first = hits[hits["objectID"].notna() & (hits["rank"] <= k)][PAIR].drop_duplicates()
-    known = judged.loc[judged["rating"].notna() | judged["unrateable"], PAIR].drop_duplicates()
-    both = first.merge(known, how="left", on=PAIR, indicator="known")
-    new = both.loc[both["known"] == "left_only", PAIR]
+    done = judged.loc[judged["rating"].notna() | judged["unrateable"], PAIR].drop_duplicates()
+    both = first.merge(done, how="left", on=PAIR, indicator="state")
+    new = both.loc[both["state"] == "left_only", PAIR]
     rated = await rate(index, new, judge, client=client, on_progress=on_progress, **options)
     whole = check_judgments(pd.concat([judged, rated], ignore_index=True) if len(rated) else judged)
     whole.attrs["svc"] = dict(rated.attrs["svc"])

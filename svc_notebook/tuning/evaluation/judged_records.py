@@ -1,4 +1,4 @@
-"""Judgments beside the records that they judge: their values, and records that have changed."""
+"""Judgments joined with their records: values of the records, and records that have changed."""
 
 from __future__ import annotations
 

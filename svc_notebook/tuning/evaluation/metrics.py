@@ -84,7 +84,7 @@ def judged(lists: Lists, cutoff: int | None, options: Options) -> Floats:
 
 
 def discounted_value(lists: Lists, cutoff: int | None, options: Options) -> Floats:
-    """The sum of the gains, of which later ranks count less: with money as gain, an amount."""
+    """The sum of the gains, discounted by rank; an amount if the gains are money."""
     return _where_known(_discounted(lists.gain, cutoff), lists)
 
 

@@ -79,8 +79,8 @@ class ModelJudge:
     BadInput
         If the prompt lacks a placeholder, or a grade is not a number of 0 or more.
     CallFailed
-        If the address or the price is not valid, or the endpoint fails: 429 and errors of the
-        server are repeated up to four times, as long as its header says.
+        If the address or the price is not valid, or the endpoint fails. Requests with a 429 or a
+        server error are repeated up to four times, after the time that its header gives.
 
     Examples
     --------
@@ -172,9 +172,9 @@ class ModelJudge:
 
     def _read(self, text: str) -> tuple[float | None, str]:
         """Return the rating in an answer, None without one, and its reason."""
-        found = _OBJECT.search(text)
+        match = _OBJECT.search(text)
         try:
-            answer = json.loads(found[0] if found else text)
+            answer = json.loads(match[0] if match else text)
         except ValueError:
             return None, ""
         rating: Any = answer.get("rating") if isinstance(answer, dict) else answer

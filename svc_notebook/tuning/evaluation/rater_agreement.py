@@ -234,7 +234,7 @@ def _pair_raters(judgments: Table, raters: Sequence[str] | None) -> DataFrame:
         raise BadInput(f"name two raters of the judgments as `raters`; they have {listed}")
     pairs = table[names].dropna()
     if pairs.empty:
-        raise BadInput(f"{names[0]!r} and {names[1]!r} have rated no hit both")
+        raise BadInput(f"{names[0]!r} and {names[1]!r} have no rated hit in common")
     return pairs
 
 

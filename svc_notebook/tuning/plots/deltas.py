@@ -50,7 +50,7 @@ def plot_deltas(
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------

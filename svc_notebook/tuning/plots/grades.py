@@ -35,7 +35,7 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Plot:
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def plot_confusion(
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------

@@ -28,7 +28,7 @@ def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Plot:
     Returns
     -------
     Plot
-        The axes, which the plot also is.
+        The plot, which has the methods of its axes.
 
     Raises
     ------

@@ -23,7 +23,7 @@ export class KernelLink {
   /** @param {any} kernel a connection to a kernel @param {(what: "state" | "executed") => void} changed @param {() => void} [ended] */
   constructor(kernel, changed, ended = () => {}) {
     this.kernel = kernel;
-    this.ended = ended; // is told when the kernel has ended or is restarted
+    this.ended = ended; // called when the kernel has ended or is restarted
     this.changed = changed;
     /** @type {KernelState} */
     this.state = "starting";

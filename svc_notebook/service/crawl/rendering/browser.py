@@ -37,7 +37,7 @@ BROWSER_VARIABLE = "SVC_BROWSER"
 MAX_PROCESS_BYTES = 768 << 20
 MEMORY_POLL_SECONDS = END_POLL_SECONDS = 0.25
 START_SECONDS, CRASH_SECONDS, STOP_SECONDS = 30.0, 1.0, 10.0
-# The shortest limit of the path of a socket, less that of Chromium's in its temporary folder.
+# The lowest limit of a socket's path on any system, less the path inside of Chromium's folder.
 MAX_FOLDER_BYTES = 103 - len("/org.chromium.Chromium.XXXXXX/SingletonSocket")
 # A second barrier behind the interception of all requests: names are not resolved, and the only
 # proxy refuses every connection, so that a request that is not intercepted fails.

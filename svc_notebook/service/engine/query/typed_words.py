@@ -1,7 +1,7 @@
 """The last words of a query that is being typed in a script without blanks.
 
-A dictionary cuts the beginning of a word otherwise than the whole word, which records have. So all
-cuts are tried whose last word is a beginning, and those count whose words records have.
+A dictionary divides an incomplete word differently from the complete word in the records. Therefore
+all divisions whose last word is incomplete are tried; those whose words occur in records count.
 """
 
 from __future__ import annotations
