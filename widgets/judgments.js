@@ -13,14 +13,14 @@ import { gradeSheet } from "./judgments/sheet.js";
 
 /** @type {[string, string][]} */
 const KEYS = [
-  ["0 1 2 3", "grade the hit and go on"],
+  ["0 1 2 3", "grade the hit and go to the next one"],
   ["u", "unrateable"],
   ["⌫", "clear the grade"],
   ["n", "note"],
   ["o", "full record"],
-  ["↑ ↓", "among hits"],
-  ["[ ]", "previous and next query"],
-  ["g", "next query to judge"],
+  ["↑ ↓", "move among hits"],
+  ["[ ]", "go to the previous or next query"],
+  ["g", "go to the next query to judge"],
 ];
 
 /** @param {import("./types").Mount} mount */

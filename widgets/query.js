@@ -17,10 +17,10 @@ import { parameterPanel } from "./query/parameters.js";
 const UNDO_STEP_MS = 1200;
 /** @type {[string, string][]} */
 const KEYS = [
-  ["/", "to the search box"],
-  ["↓", "from the search box to the hits"],
-  ["↑ ↓", "among hits, and among the values of a filter"],
-  ["Enter", "why a hit has its rank"],
+  ["/", "go to the search box"],
+  ["↓", "go from the search box to the hits"],
+  ["↑ ↓", "move among hits, or among the values of a filter"],
+  ["Enter", "explain the rank of a hit"],
   ["Esc", "close, or clear the search box"],
 ];
 /** Applied rules that are named; others are counted. */

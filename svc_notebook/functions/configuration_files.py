@@ -93,12 +93,12 @@ async def pull_config(
     >>> svc.pull_config("config", "products", check=True).complete
     True
     """
-    target, place = asynchronous(client), _folder(folder)
+    target, root = asynchronous(client), _folder(folder)
     names = _names(indices)
     if names is None:
         names = await configuration_files.list_own_indices(target)
-    crawlers = await compare_for_pull(target, place, names)
-    drift = await configuration_files.pull(target, place, names, check=check)
+    crawlers = await compare_for_pull(target, root, names)
+    drift = await configuration_files.pull(target, root, names, check=check)
     if not check:
         write_all({change.path: change.texts[1] for change in crawlers})
     return _with_crawlers(drift, crawlers, [] if check else [change.path for change in crawlers])

@@ -95,8 +95,8 @@ async def compare_for_apply(
     """
     paths = [
         (index, path)
-        for index, place in list_folders(folder).items() if index in set(indices)
-        for path in sorted(place.glob(f"*{CRAWLER_SUFFIX}"))
+        for index, subfolder in list_folders(folder).items() if index in set(indices)
+        for path in sorted(subfolder.glob(f"*{CRAWLER_SUFFIX}"))
     ]  # fmt: skip
     if not paths:
         return []

@@ -21,12 +21,12 @@ from svc_notebook.session.profile_files import user_file
 # The content of each folder of the user's data and state.
 DATA = {
     "changes": "journal of changes and loads, which undo them",
-    "origins": "what clones copied, which deployments compare",
+    "origins": "origins of clones, which deployments compare",
 }
 STATE = {
     "loads": "checkpoints of interrupted loads",
     "sizes": "sizes of indices at the last overview",
-    "trust": "answers whether a folder is trusted",
+    "trust": "decisions whether a folder is trusted",
     "services": "data folders of local services",
     "apply-config": "unfinished changes of apply-config",
     "scratches": "owners of temporary indices",

@@ -320,7 +320,7 @@ def _rate_unusual(sample: Sample, separator: str, quote: str) -> Iterator[Signal
 def _find_evidence(
     separator: str, header: Sequence[str], others: Sequence[Sequence[str]], several_blanks: bool
 ) -> str:
-    """Return what says that regular rows are a table, not texts; empty without evidence.
+    """Return the evidence that regular rows are a table, not texts; empty without any.
 
     Some column must contain numbers or dates below a name, for a list of names or of times has
     neither; a table of numbers alone has three columns. Without a header, at least two columns of

@@ -72,7 +72,7 @@ GIVEN = Signal("an option or the file names it", 1)
 
 @dataclass(frozen=True)
 class _Given:
-    """What is decided before the separator."""
+    """The decisions that precede the choice of the separator."""
 
     sample: Sample
     options: LoadSettings
@@ -230,7 +230,7 @@ def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[
 
 
 def _find_titles(rows: Sequence[Row], width: int) -> tuple[int, list[Signal]]:
-    """Return the line of a table's header or first row, and what speaks for titles above it.
+    """Return the line of a table's header or first row, and the signals for titles above it.
 
     Lines above are titles if they have a single cell, or are padded with separators. A line of one
     cell above rows of two can be a header without a name for the first column, and a padded one a

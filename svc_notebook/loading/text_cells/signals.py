@@ -1,4 +1,4 @@
-"""Signals, hypotheses and decisions: what speaks for each possible reading of a source.
+"""Signals, hypotheses and decisions: the evidence for each possible reading of a source.
 
 Signals add points to a hypothesis, and the hypothesis with the most points is chosen. The runner-up
 and its distance say how sure a decision is.
