@@ -18,6 +18,8 @@ async def serve_application(application: Any, *, host: str, port: int, announcem
         import uvicorn
     except ImportError as error:
         raise BadInput(f"a server needs {error.name}: pip install 'svc-notebook[local]'") from error
+    if port not in range(65536):
+        raise BadInput(f"{port} is not a port: use 1 to 65535, or 0 for a free port")
     try:
         listener = socket.create_server((host, port))
     except OSError as error:

@@ -243,7 +243,7 @@ def name_service(running: Running) -> dict[str, str]:
 def serving(*words: str, running: Running) -> Iterator[str]:
     """Run the command in a process of its own, and yield its address."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "svc_notebook.cli", "interleave", *words, "--port", "0"],
+        [sys.executable, "-m", "svc_notebook", "interleave", *words, "--port", "0"],
         stderr=subprocess.PIPE, text=True, env={**os.environ, **name_service(running)},
     )  # fmt: skip
     assert process.stderr
@@ -283,6 +283,7 @@ def test_a_page_calls_the_command_in_place_of_the_service(
         pytest.param(["{bad"], "is not JSON", id="json"),
         pytest.param(['{"typoToleranc": false}'], "typoTolerance", id="parameter"),
         pytest.param(['{"typoTolerance": false}', "--port", "{taken}"], "port", id="port"),
+        pytest.param(['{"typoTolerance": false}', "--port", "99999"], "use 1 to 65535", id="range"),
     ],
 )
 def test_the_command_refuses_what_it_cannot_serve(
