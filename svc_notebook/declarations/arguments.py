@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import Parameter, Signature, iscoroutinefunction, signature
@@ -14,6 +15,8 @@ from svc_notebook.foreign_names import suggest_argument
 Adviser = Callable[[SvcError, Mapping[str, Any]], Awaitable[None]]
 MAX_LISTED_NAMES = 12
 SELF = "self"
+# The kinds of dtypes of booleans, integers, floats and texts; an interval would be a bare number.
+SCALAR_KINDS = frozenset("biufU")
 
 # Sessions are a layer above declarations. A call runs in the background thread, which imports
 # nothing: a user's thread may hold the lock of a module.
@@ -25,7 +28,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 def check_arguments(function: F, *, advises: bool = False) -> F:
     """Return a function that raises `BadArgument` for arguments that its signature does not have.
 
-    The members of `**params: Unpack[Shape]` are arguments, too. With `advises`, the error of a
+    The members of `**params: Unpack[Shape]` are arguments, too. Numbers and texts of numpy, such as
+    cells of a DataFrame, are passed as those of Python. With `advises`, the error of a
     refused call has a note of what was probably meant.
     """
     if iscoroutinefunction(function):
@@ -34,6 +38,7 @@ def check_arguments(function: F, *, advises: bool = False) -> F:
         async def call_later(*args: Any, **kwargs: Any) -> Any:
             try:
                 check_names(function, kwargs)
+                args, kwargs = _unwrap(args, kwargs)
                 return await function(*args, **kwargs)
             except TypeError as error:
                 _refuse(function, args, kwargs, error)
@@ -48,11 +53,27 @@ def check_arguments(function: F, *, advises: bool = False) -> F:
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             check_names(function, kwargs)
+            args, kwargs = _unwrap(args, kwargs)
             return function(*args, **kwargs)
         except TypeError as error:
             _refuse(function, args, kwargs, error)
 
     return cast(F, call)
+
+
+def _unwrap(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return arguments with numbers and texts of numpy as those of Python."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        return args, kwargs
+
+    def unwrap(value: Any) -> Any:
+        scalar = isinstance(value, numpy.generic) and value.dtype.kind in SCALAR_KINDS
+        return value.item() if scalar else value
+
+    return tuple(map(unwrap, args)), {name: unwrap(value) for name, value in kwargs.items()}
 
 
 def register_adviser(advise: Adviser) -> Adviser:

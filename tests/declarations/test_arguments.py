@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -134,3 +135,19 @@ def test_a_known_name_comes_before_one_of_another_tool() -> None:
     assert suggest_argument("HITS_PER_PAGE", ["hitsPerPage"]) == "; use `hitsPerPage`"
     assert suggest_argument("unlike", ["query"]) == ""
     assert suggest_argument("limit", ["hitsPerPage"], function="read_browse") == ""
+
+
+@pytest.mark.parametrize("value", [np.int64(3), np.float64(0.5), np.bool_(True), np.str_("x")])
+def test_cells_of_a_table_are_values_of_python(value: Any) -> None:
+    @check_arguments
+    def take(first: Any, *, second: Any) -> tuple[type, type]:
+        return type(first), type(second)
+
+    @check_arguments
+    async def take_later(first: Any, *, second: Any) -> tuple[type, type]:
+        return type(first), type(second)
+
+    plain = type(value.item())
+    assert take(value, second=value) == (plain, plain)
+    assert asyncio.run(take_later(value, second=value)) == (plain, plain)
+    assert take(np.timedelta64(1, "D"), second=1) == (np.timedelta64, int)
