@@ -273,8 +273,10 @@ def plot_index_sizes(
     --------
     >>> records, size, pending = svc.plot_index_sizes()
     """
-    if not isinstance(sizes, DataFrame):
-        sizes = (sizes or blocking.overview(client=client)).sizes
+    if sizes is None:
+        sizes = blocking.overview(client=client)
+    if isinstance(sizes, Overview):
+        sizes = sizes.sizes
     return plots.plot_index_sizes(sizes, top=top, axes=axes)
 
 
@@ -309,8 +311,10 @@ def plot_key_use(
     --------
     >>> axes = svc.plot_key_use()
     """
-    if not isinstance(keys, DataFrame):
-        keys = (keys or blocking.overview(client=client)).key_use
+    if keys is None:
+        keys = blocking.overview(client=client)
+    if isinstance(keys, Overview):
+        keys = keys.key_use
     return plots.plot_key_use(keys, top=top, axes=axes)
 
 
@@ -349,7 +353,7 @@ def plot_events(
         events = events.events
     elif events is None:
         events = blocking.read_events(since=EVENTS_PERIOD, client=client)
-    if "eventType" in events.columns:
+    if "eventType" in getattr(events, "columns", ()):
         events = count_events(events)
     return plots.plot_events(events, axes=axes)
 
@@ -386,5 +390,6 @@ def plot_changes(
     >>> change = svc.set_settings("products", {"hitsPerPage": 10})
     >>> axes = svc.plot_changes(svc.tuning.diff(before, "products"))
     """
-    table = changes if isinstance(changes, DataFrame) else changes.to_frame()
-    return plots.plot_changes(table, top=top, axes=axes)
+    if isinstance(changes, (DeploymentPlan, Deployment, ConfigurationDrift)):
+        changes = changes.to_frame()
+    return plots.plot_changes(changes, top=top, axes=axes)

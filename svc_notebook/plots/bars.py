@@ -88,7 +88,8 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Plot:
 
     A DataFrame of `read_crawled_urls`, or some of its rows, is counted first.
     """
-    if "count" not in urls.columns and "url" in urls.columns:
+    columns = getattr(urls, "columns", ())
+    if "count" not in columns and "url" in columns:
         check_columns(urls, ("status", "category", "reason"), "read_crawled_urls")
         groups = urls.groupby(["category", "status", "reason"], sort=False)
         urls = groups.size().reset_index(name="count")

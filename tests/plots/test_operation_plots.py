@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -157,6 +158,16 @@ def test_functions_read_what_they_draw(shop: str, client: Client) -> None:
     assert {"hitsPerPage", "7"} <= set(texts(svc.plot_changes(difference)))
     with pytest.raises(BadInput, match=r"no column `scope`; the plan of a deployment"):
         svc.plot_changes(overview.indices)
+
+
+@pytest.mark.parametrize("draw", [
+    svc.plot_changes, svc.plot_events, svc.plot_index_sizes, svc.plot_key_use, svc.plot_crawl,
+    svc.tuning.plot_deltas, svc.tuning.plot_density,
+])  # fmt: skip
+def test_what_no_reader_returned_is_refused(draw: Callable[[Any], Any]) -> None:
+    for given in (1, [1]):
+        with pytest.raises(BadInput, match=r"returns it|returns one"):
+            draw(given)
 
 
 def test_tasks_are_watched_until_they_are_published(shop: str, client: Client) -> None:

@@ -28,6 +28,8 @@ def plain_title(axes: Axes) -> None:
 
 def pick(comparison: ComparedRuns, metric: str | None, run: str | None) -> tuple[str, str]:
     """Return the metric and the run to draw; by default the first of each."""
+    if not hasattr(comparison, "variants"):
+        raise BadInput("this is not a comparison of runs; svc.tuning.compare returns one")
     metrics, runs = comparison.metrics, comparison.variants
     chosen = metric or metrics[0]
     if chosen not in metrics:
