@@ -17,6 +17,7 @@ from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.ab_test_report import ABTestReport, build_report
+from svc_notebook.functions.text_values import read_variant
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
@@ -41,6 +42,7 @@ class ABTestSummary(TypedDict):
     verb(
         "abtests add",
         "abtests add products products_cheap --days 14",
+        "abtests add products '{\"ignorePlurals\": true}' --days 14",
         types={"variant": str},
     ),
     endpoints=("add_ab_tests",),
@@ -68,7 +70,8 @@ async def add_ab_test(
     index : str
         Name of the index that users search, the control.
     variant : str or dict
-        Name of the other index, or search parameters that replace those of searches in `index`.
+        Name of the other index, or search parameters that replace those of searches in `index`, as
+        JSON, too.
     name : str, default None
         Name of the test; None takes the variant's.
     traffic : int, default 50
@@ -112,6 +115,8 @@ async def add_ab_test(
         raise BadInput(f"`days` must be more than 0, not {days:g}")
     if not 0 < traffic < 100:
         raise BadInput(f"`traffic` must be between 1 and 99, not {traffic}")
+    if isinstance(variant, str):
+        variant = read_variant(variant)
     other: VariantFields = {"index": index, "trafficPercentage": traffic}
     if isinstance(variant, str):
         other["index"] = variant

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from typing import Any
 
 from svc_notebook.declarations.declaration import verb, verb_only
-from svc_notebook.errors import BadInput
+from svc_notebook.functions.text_values import read_variant
 from svc_notebook.session.connection import AnyClient
 from svc_notebook.session.foreground_server import serve_application
 from svc_notebook.tuning.interleaving.experiment import interleave
@@ -64,17 +62,7 @@ def serve_interleaving(
     --------
     $ svc interleave products '{"ignorePlurals": ["en"]}' --log users.jsonl
     """
-    variants = (_read_variant(a), _read_variant(b)) if b is not None else ({}, _read_variant(a))
+    variants = (read_variant(a), read_variant(b)) if b is not None else ({}, read_variant(a))
     mixed = interleave(index, *variants, log=log, client=client)
     announcement = f"pages search {index} at {{address}}"
     asyncio.run(serve_application(mixed, host=host, port=port, announcement=announcement))
-
-
-def _read_variant(text: str) -> Any:
-    """Return the parameters of a variant, or the name of its index."""
-    if not text.lstrip().startswith("{"):
-        return text
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise BadInput(f"the variant {text} is not JSON: {error}") from error

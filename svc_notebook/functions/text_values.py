@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -43,3 +44,14 @@ def is_valid(value: Any, expected: Any) -> bool:
     except BadInput:
         return False
     return True
+
+
+def read_variant(text: str) -> str | dict[str, Any]:
+    """Return the parameters of a variant, or the name of its index."""
+    if not text.lstrip().startswith("{"):
+        return text
+    try:
+        variant: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise BadInput(f"the variant {text} is not JSON: {error}") from error
+    return variant

@@ -143,7 +143,7 @@ def test_a_test_is_started_read_and_stopped(service: Running) -> None:
             "tested-cheap", 30, "active",
         )  # fmt: skip
         assert row["userCount"] == 40
-        report = svc.read_ab_test(started["id"], client=client)
+        report = svc.read_ab_test(frame["id"].iloc[0], client=client)
         assert report.variants["trafficPercentage"].tolist() == [70, 30]
         assert report.variants["outlierUsers"].tolist() == [0, 0]
         assert report.days_left == 2
@@ -162,6 +162,8 @@ def test_a_test_is_started_read_and_stopped(service: Running) -> None:
         ({"days": 0}, "`days` must be more than 0"),
         ({"traffic": 100}, "between 1 and 99"),
         ({"variant": {"hitPerPage": 3}}, "hitsPerPage"),
+        ({"variant": '{"hitPerPage": 3}'}, "hitsPerPage"),
+        ({"variant": "{hitsPerPage"}, "is not JSON"),
     ],
 )
 def test_what_cannot_be_a_test_is_refused_before_it_is_sent(
