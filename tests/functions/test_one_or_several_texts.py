@@ -159,7 +159,8 @@ def given(place: Place, folder: Path) -> dict[str, Any]:
         "queries": ["jaws"], "frame": frame, "source": frame,
         "file": folder / "t.csv", "shown": frame, "run": runs, "pairs": judged,
         "judge": lambda pairs: [1] * len(pairs),
-        "from_": "none", "to": "none", "folder": folder,
+        "from_": "none", "to": "none", "folder": folder, "sources": [place.name],
+        "params": {}, "at": None,
     }  # fmt: skip
 
 
