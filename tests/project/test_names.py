@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from tests.conftest import ROOT
@@ -92,6 +93,24 @@ def test_values_are_named_by_what_they_are() -> None:
     }
 
     assert vague == STORED_NAMES
+
+
+def test_the_meaning_of_a_constant_is_a_comment_above_it() -> None:
+    below = {
+        f"{path.relative_to(ROOT)}:{text.lineno}"
+        for path in MODULES
+        for scope in ast.walk(parse(path))
+        if isinstance(scope, ast.Module | ast.ClassDef)
+        for assigned, text in pairwise(scope.body)
+        if isinstance(assigned, ast.Assign | ast.AnnAssign) and is_text(text)
+    }
+
+    assert below == set()
+
+
+def is_text(node: ast.stmt) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def assigned_names(path: Path) -> set[str]:

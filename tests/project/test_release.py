@@ -58,7 +58,7 @@ def test_the_sdist_builds_the_wheel_of_the_checkout(tmp_path: Path) -> None:
     assert not {*GROUPS} & {*metadata.get_all("Provides-Extra", [])}
     assert {"all", "bulk", "lab", "local"} <= {*metadata.get_all("Provides-Extra", [])}
     labels = {address.partition(",")[0] for address in metadata.get_all("Project-URL", [])}
-    assert {"Documentation", "Source", "Changelog", "Issues"} <= labels
+    assert {"Documentation", "Changelog"} <= labels
     assert not {"demo-out", "build", "dist", ".venv"} & {path.name for path in source.iterdir()}
 
 
