@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 from typing import Any
@@ -24,7 +25,7 @@ async def serve_application(application: Any, *, host: str, port: int, announcem
         listener = socket.create_server((host, port))
     except OSError as error:
         raise BadInput(
-            f"cannot listen on port {port} of {host}: {error.strerror}; pass another one"
+            f"cannot listen on port {port}: {os.strerror(error.errno or 0)}; pass another one"
         ) from None
     address = f"http://{host}:{listener.getsockname()[1]}"
     shown = announcement.replace("{address}", address)

@@ -19,7 +19,7 @@ OWN = {
     ("GET", "/local/1/searches"),
     ("GET", "/local/1/status"),
 }
-READING = re.compile(r"/(query|queries|browse|objects|search)$")
+READING = re.compile(r"/(query|queries|browse|objects|search|estimate)$")
 
 
 def form(path: str) -> str:
@@ -60,6 +60,7 @@ def test_what_makes_something_new_is_not_sent_twice() -> None:
 
     assert once == {
         "add_object",
+        "add_ab_tests",
         "add_key",
         "add_index_key",
         "create_crawler",

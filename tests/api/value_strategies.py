@@ -15,6 +15,7 @@ from svc_notebook.api.validation import hints, required
 from tests.api.event_strategies import events
 
 Strategy = st.SearchStrategy[Any]
+MAX_ITEMS = 3
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | TEXT,
@@ -36,7 +37,7 @@ def of(kind: Any) -> Strategy:
     if kind == list[Event]:  # a check beyond the type refuses none
         return st.lists(events(), min_size=1, max_size=3)
     if origin is list:
-        return st.lists(of(args[0]), max_size=3)
+        return st.lists(of(args[0]), max_size=MAX_ITEMS)
     if origin is dict:
         return st.dictionaries(TEXT, of(args[1]), max_size=3)
     if kind is Event:
@@ -51,7 +52,14 @@ def limited(kind: Any, marks: list[Meta]) -> Strategy:
     high = next((m.le for m in marks if m.le is not None), None)
     if kind is int and marks:
         return st.integers(int(low or 0), int(high) if high is not None else 10**6)
+    above = next((m.gt for m in marks if m.gt is not None), None)
+    if above is not None:
+        return of(kind).filter(lambda value: value > above)
     fewest = max((m.min_length or 0 for m in marks), default=0)
+    most = min((m.max_length for m in marks if m.max_length is not None), default=MAX_ITEMS)
+    if typing.get_origin(kind) is list and kind != list[Event]:
+        [item] = typing.get_args(kind)
+        return st.lists(of(item), min_size=fewest, max_size=min(most, MAX_ITEMS))
     return of(kind).filter(lambda value: len(value) >= fewest) if fewest else of(kind)
 
 
