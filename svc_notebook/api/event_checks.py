@@ -11,11 +11,11 @@ from svc_notebook.api.shapes.events import Event
 from svc_notebook.api.validation import MemberCheck, Part, check_members, check_value, hints, place
 from svc_notebook.errors import BadInput
 
+# Maximum events of one request (api.md, Limits).
 MAX_EVENTS_PER_CALL = 1000
-"""Maximum events of one request (api.md, Limits)."""
 
+# The type of events that are not about users: a library for web pages reports its own use.
 USAGE_EVENT_TYPE = "instantsearch"
-"""The type of events that are not about users: a library for web pages reports its own use."""
 
 
 class TextFormat(NamedTuple):

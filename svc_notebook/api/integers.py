@@ -9,11 +9,11 @@ from msgspec import Meta
 
 from svc_notebook.errors import BadInput
 
+# Maximum of an argument that is an integer: all readers of JSON keep it exact, and a page times the
+# hits of a page fits in 64 bits.
 MAX_INTEGER = 2**53 - 1
-"""Maximum of an argument that is an integer: all readers of JSON keep it exact, and a page times
-the hits of a page fits in 64 bits."""
+# Integers of records and other free values: those that fit in 64 bits.
 INTEGERS = range(-(2**63), 2**64)
-"""Integers of records and other free values: those that fit in 64 bits."""
 
 Integer = Annotated[int, Meta(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 Natural = Annotated[int, Meta(ge=0, le=MAX_INTEGER)]

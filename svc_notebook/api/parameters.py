@@ -295,10 +295,10 @@ PARAMETERS: dict[str, Parameter] = (
 )
 
 
+# Parameters and settings that only the local service has.
 LOCAL_PARAMETERS = frozenset(
     name for name, parameter in PARAMETERS.items() if parameter.effect == "local"
 )
-"""Parameters and settings that only the local service has."""
 
 
 def default_of(name: str) -> Any:

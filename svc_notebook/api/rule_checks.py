@@ -12,8 +12,8 @@ import msgspec
 from svc_notebook.api.validation import MemberCheck, Part, place
 from svc_notebook.errors import BadInput
 
+# Maximum bytes of a rule's userData (api-notes, section 9).
 MAX_USER_DATA_BYTES = 1024
-"""Maximum bytes of a rule's userData (api-notes, section 9)."""
 _CONTEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 

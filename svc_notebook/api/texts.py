@@ -8,8 +8,8 @@ from typing import Any
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput, did_you_mean
 
+# One string or several; a str is one string.
 OneOrMany = str | Iterable[str]
-"""One string or several; a str is one string."""
 MAX_QUOTED_CHARACTERS = 60  # maximum characters of a wrong value in an error message
 
 

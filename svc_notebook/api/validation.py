@@ -97,16 +97,16 @@ NAMES: dict[Any, str] = {
 }  # fmt: skip
 
 
+# Maximum items of a comma-separated text; a parameter may have a lower limit.
 MAX_TEXT_ITEMS = 100_000
-"""Maximum items of a comma-separated text; a parameter may have a lower limit."""
 _AT = re.compile(r" - at `\$(.*)`$")
 _CONVERTED_TYPES: set[Any] = set()
 _FIRST_CONVERSION = threading.RLock()
 _WORD = re.compile(r"Invalid enum value '(.*)'$")
 
 
+# An object inside a body, as passed to the check of a member.
 Part = Mapping[str, Any]
-"""An object inside a body, as passed to the check of a member."""
 
 
 class MemberCheck(NamedTuple):

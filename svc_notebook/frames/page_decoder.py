@@ -189,8 +189,8 @@ MAX_EXPECTATIONS = 20
 class RecordRow(msgspec.Struct):
     """A record with the attributes that were expected before it was read."""
 
+    # The attributes, each with the one kind that its values are of, where that was known.
     kinds: ClassVar[Kinds] = {}
-    """The attributes, each with the one kind that its values are of, where that was known."""
 
     @classmethod
     def pivot(cls, rows: Sequence[RecordRow]) -> Iterator[tuple[str, list[Any], Kind | None]]:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Reader = TypeVar("Reader", bound=Callable[..., Coroutine[Any, Any, Any]])
 
+# The functions that can read a frame again, by name.
 READERS: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {}
-"""The functions that can read a frame again, by name."""
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from svc_notebook.session.connection import AnyClient
 if TYPE_CHECKING:
     pass
 
+# Requests to draw; the service keeps no more.
 DEFAULT_LOG_ENTRIES = 1000
-"""Requests to draw; the service keeps no more."""
 # Days of analytics that are drawn of an index given by name.
 DEFAULT_PERIOD = "29d"
 # The age of the oldest events that are drawn unless they are given.

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+# Of one bar.
 ROW_INCHES = 0.26
-"""Of one bar."""
+# Of a bar whose label can have two lines.
 TALL_ROW_INCHES = 0.36
-"""Of a bar whose label can have two lines."""
 HEADER_INCHES = 0.7
+# Longer labels are cut in the middle, where names differ least.
 MAX_LABEL_CHARACTERS = 40
-"""Longer labels are cut in the middle, where names differ least."""
+# Of a line of a label with two lines.
 WRAP_CHARACTERS = 32
-"""Of a line of a label with two lines."""
 # Outcomes of a URL, from good to bad; darker needs attention.
 SHADES = {"DONE": "palest", "SKIPPED": "pale", "FAILED": "hue"}
 

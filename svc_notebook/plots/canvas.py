@@ -25,8 +25,8 @@ class Colours(NamedTuple):
 
 LIGHT = Colours("#2f5d8c", "#9db7d1", "#dbe5ef", "#333333", "#767676")
 DARK = Colours("#a9cbee", "#52789e", "#2b4058", "#dddddd", "#9a9a9a")
+# About the width that a cell shows without scaling.
 WIDTH_INCHES = 7.5
-"""About the width that a cell shows without scaling."""
 
 
 def colours() -> Colours:

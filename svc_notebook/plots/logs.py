@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 NEEDED = ("timestamp", "answer_code", "processing_time_ms")
 HEIGHT_INCHES = 5.4
+# About this number of bins; the width of each is one of `STEPS`.
 TIME_BINS = 60
-"""About this number of bins; the width of each is one of `STEPS`."""
 STEPS = {
     "100ms": "100 ms", "1s": "second", "5s": "5 seconds", "15s": "15 seconds", "1min": "minute",
     "5min": "5 minutes", "15min": "15 minutes", "1h": "hour", "3h": "3 hours",

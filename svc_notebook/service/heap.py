@@ -13,14 +13,14 @@ import sys
 from functools import cache
 from typing import Any
 
+# Numbers of the options in `malloc.h`.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
-"""Numbers of the options in `malloc.h`."""
+# Larger arrays are returned to the system when they are freed.
 MAX_KEPT_ARRAY_BYTES = 256 * 2**20
-"""Larger arrays are returned to the system when they are freed."""
+# More free memory at the end of the heap is returned.
 MAX_FREE_BYTES = 512 * 2**20
-"""More free memory at the end of the heap is returned."""
+# The pause of processes that search between two calls of `release_free_memory`.
 RELEASE_INTERVAL_SECONDS = 30.0
-"""The pause of processes that search between two calls of `release_free_memory`."""
 
 
 def keep_freed_arrays() -> bool:

@@ -6,59 +6,59 @@ from typing import Any
 
 from svc_notebook.errors import BadInput
 
+# Maximum bytes of a request body, decompressed.
 MAX_BODY_BYTES = 10 * 2**20
-"""Maximum bytes of a request body, decompressed."""
 
+# Maximum bytes of a request body on the events interface, decompressed (api.md, Limits).
 MAX_EVENTS_BODY_BYTES = 2 * 2**20
-"""Maximum bytes of a request body on the events interface, decompressed (api.md, Limits)."""
 
+# Maximum calls per minute that delete a user's events.
 MAX_DELETIONS_PER_MINUTE = 100
-"""Maximum calls per minute that delete a user's events."""
 
+# Maximum bytes of a body that is read because it may contain the key of its sender.
 MAX_ANONYMOUS_BODY_BYTES = 64 * 2**10
-"""Maximum bytes of a body that is read because it may contain the key of its sender."""
 
+# Maximum bytes of all request bodies in memory at one time.
 MAX_HELD_BYTES = 256 * 2**20
-"""Maximum bytes of all request bodies in memory at one time."""
 
+# Maximum bytes of a refused body that are still read, so that its sender receives the refusal.
 MAX_DRAINED_BYTES = 100 * 2**20
-"""Maximum bytes of a refused body that are still read, so that its sender receives the refusal."""
 
+# Maximum bytes of one record as compact JSON.
 MAX_RECORD_BYTES = 100_000
-"""Maximum bytes of one record as compact JSON."""
 
+# Maximum attributes of an index, those of objects inside attributes included.
 MAX_INDEX_ATTRIBUTES = 10_000
-"""Maximum attributes of an index, those of objects inside attributes included."""
 
+# Maximum nesting depth of arrays and objects in a body.
 MAX_JSON_DEPTH = 100
-"""Maximum nesting depth of arrays and objects in a body."""
 
+# Maximum characters of an index name.
 MAX_INDEX_NAME_CHARACTERS = 255
-"""Maximum characters of an index name."""
 
+# Maximum bytes of an objectID.
 MAX_OBJECT_ID_BYTES = 512
-"""Maximum bytes of an objectID."""
 
+# Maximum bytes of a query, and of a URL parameter's name.
 MAX_QUERY_BYTES = 512
-"""Maximum bytes of a query, and of a URL parameter's name."""
 
+# Maximum searches of one call.
 MAX_QUERIES = 500
-"""Maximum searches of one call."""
 
+# Maximum items of a list parameter of a search; filters and areas have separate limits.
 MAX_LIST_ITEMS = 1_000
-"""Maximum items of a list parameter of a search; filters and areas have separate limits."""
 
+# Maximum rules applied to one search; beyond it, those with the highest precedence.
 MAX_APPLIED_RULES = 1_000
-"""Maximum rules applied to one search; beyond it, those with the highest precedence."""
 
+# Maximum records of one browse page.
 MAX_BROWSED_RECORDS = 1000
-"""Maximum records of one browse page."""
 
+# Maximum bytes of a body stored for the logs, which show 1,000 characters.
 MAX_LOGGED_BYTES = 4000
-"""Maximum bytes of a body stored for the logs, which show 1,000 characters."""
 
+# Minimum bytes of a response that is compressed.
 MIN_COMPRESSED_BYTES = 64 * 2**10
-"""Minimum bytes of a response that is compressed."""
 
 
 def check_index_name(name: str) -> str:

@@ -20,8 +20,8 @@ from svc_notebook.tokenization.joined_words import (
     SYMBOLS,
 )
 
+# The separator between two texts that are folded together; never part of a word.
 BREAK = "\x01"
-"""The separator between two texts that are folded together; never part of a word."""
 
 # Letters that Unicode does not decompose, and their usual replacements.
 UNDECOMPOSED_LETTERS = {
@@ -39,8 +39,8 @@ UNDECOMPOSED_LETTERS = {
 }
 # The Arabic tatweel only stretches a word.
 TATWEEL = "\u0640"
+# The combining class of the Japanese voicing marks.
 KANA_VOICING = 8
-"""The combining class of the Japanese voicing marks."""
 VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
 CHINESE_CHARACTERS = (
     range(0x3400, 0x4DC0),

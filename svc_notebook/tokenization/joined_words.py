@@ -17,14 +17,14 @@ from typing import NamedTuple
 PERIODS = ".\uff0e"
 APOSTROPHES = "'\u2019\u02bc\uff07\u2018"
 SYMBOLS = "®©"
+# What a period, and what an apostrophe or a symbol is folded to; no text contains either.
 PERIOD, LINK = "\x04", "\x05"
-"""What a period, and what an apostrophe or a symbol is folded to; no text contains either."""
 JOINERS = PERIOD + LINK
+# Shorter parts of a joined word are not indexed.
 MIN_INDEXED_LETTERS = 3
-"""Shorter parts of a joined word are not indexed."""
 
+# The number of a whole word among its parts.
 WHOLE_WORD = -1
-"""The number of a whole word among its parts."""
 
 _JOINER = re.compile(f"([{JOINERS}])")
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sudachipy import Dictionary, Tokenizer
 
 JAPANESE = "ja"
+# The characters of each language as a range of a regular expression.
 SCRIPTS = {
     "km": "\u1780-\u17d3\u19e0-\u19ff",
     "lo": "\u0e80-\u0eff",
@@ -28,16 +29,15 @@ SCRIPTS = {
         "\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
     ),
 }
-"""The characters of each language as a range of a regular expression."""
+# The package that finds the words of each language.
 DICTIONARIES = {**dict.fromkeys(SCRIPTS, "icu4py"), JAPANESE: "sudachidict-small"}
-"""The package that finds the words of each language."""
+# A longer run without blanks is read in pieces: Sudachi takes 49,149 bytes at once.
 MAX_RUN_CHARACTERS = 10_000
-"""A longer run without blanks is read in pieces: Sudachi takes 49,149 bytes at once."""
 
 _tokenizers = threading.local()
 
+# Languages whose words are found, each with the release of its dictionary.
 Languages = tuple[tuple[str, str], ...]
-"""Languages whose words are found, each with the release of its dictionary."""
 
 
 @cache

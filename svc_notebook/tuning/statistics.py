@@ -14,17 +14,15 @@ from svc_notebook.errors import BadInput
 Floats = NDArray[np.float64]
 RESAMPLES = 10_000
 KAPPA_RESAMPLES = 1000
+# Smaller differences are rounding errors.
 TIE_TOLERANCE = 1e-9
-"""Smaller differences are rounding errors."""
+# Up to this number of differences all combinations of signs are tried, at most 65,536.
 MAX_EXACT_QUERIES = 16
-"""Up to this number of differences all combinations of signs are tried, at most 65,536."""
+# With fewer differing queries, a bootstrap interval of the mean is too narrow. Fewer queries do not
+# suffice to choose between variants.
 FEW_QUERIES = 20
-"""With fewer differing queries, a bootstrap interval of the mean is too narrow.
-
-Fewer queries do not suffice to choose between variants.
-"""
+# The evidence that decides; without a preference, at most one comparison in 20 ever has it.
 DECISIVE_EVIDENCE = 20.0
-"""The evidence that decides; without a preference, at most one comparison in 20 ever has it."""
 _MAX_HELD_VALUES = 2_000_000  # values in memory at once
 
 

@@ -17,27 +17,27 @@ from svc_notebook.child_process import script_command, start_process
 from svc_notebook.errors import BadInput
 
 CHUNK_BYTES = 1 << 20
+# What a compressed file may unpack to: so many bytes, or so many times its own size.
 MIN_UNPACKED_BYTES, UNPACKED_FACTOR = 256 * 2**20, 100
-"""What a compressed file may unpack to: so many bytes, or so many times its own size."""
+# The same for a workbook, whose cells take several times as much memory.
 MIN_WORKBOOK_BYTES, WORKBOOK_FACTOR = 64 * 2**20, 50
-"""The same for a workbook, whose cells take several times as much memory."""
+# Rows that a Parquet file may have: so many, or so many for each of its bytes.
 MIN_PARQUET_ROWS, PARQUET_ROWS_PER_BYTE = 20_000_000, 64
-"""Rows that a Parquet file may have: so many, or so many for each of its bytes."""
+# Maximum bytes of one line of a file of delimited text: a record has at most 100 kB.
 MAX_LINE_BYTES = 32 * 2**20
-"""Maximum bytes of one line of a file of delimited text: a record has at most 100 kB."""
+# Cells that a table of XML elements may have: so many, or one for each byte of its files.
 MIN_CELLS = 20_000_000
-"""Cells that a table of XML elements may have: so many, or one for each byte of its files."""
+# How long a source may be read: the larger of both, tenfold what the slowest format needs.
 MIN_READING_SECONDS, READING_SECONDS_PER_MEGABYTE = 120.0, 20.0
-"""How long a source may be read: the larger of both, tenfold what the slowest format needs."""
+# What a value, and what a cell of a sheet or a page counts at least of what a file unpacks to.
 VALUE_BYTES, CELL_BYTES = 8, 64
-"""What a value, and what a cell of a sheet or a page counts at least of what a file unpacks to."""
+# Larger files are read without a trial: their limit is beyond what a trial saves.
 MAX_TRIAL_FILE_BYTES = 16 * 2**20
-"""Larger files are read without a trial: their limit is beyond what a trial saves."""
+# Memory of a trial for its libraries, beside what the file may unpack to.
 TRIAL_BASE_BYTES = 512 * 2**20
-"""Memory of a trial for its libraries, beside what the file may unpack to."""
 DAMAGED_STATUS = 3
+# Maximum columns of a source; a row of 16,384 texts exceeds a block of DuckDB.
 MAX_COLUMNS = 16_000
-"""Maximum columns of a source; a row of 16,384 texts exceeds a block of DuckDB."""
 
 
 def unpacked_limit(packed_bytes: int) -> int:

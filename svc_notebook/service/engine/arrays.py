@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
+# Numbers looked up at one time: so many stay in the processor's cache.
 BLOCK_NUMBERS = 1 << 18
-"""Numbers looked up at one time: so many stay in the processor's cache."""
 
 
 def add_prefix(name: str, arrays: Arrays) -> dict[str, Array]:

@@ -13,11 +13,11 @@ from time import monotonic
 
 from svc_notebook.errors import BadInput, Refused
 
+# Less than the 5 s client timeout, so that clients receive the error.
 SEARCH_TIMEOUT_SECONDS = 4.0
-"""Less than the 5 s client timeout, so that clients receive the error."""
 
+# Maximum bytes of the answer to one search, and of the hits of all searches of one call.
 MAX_ANSWER_BYTES = 64 * 2**20
-"""Maximum bytes of the answer to one search, and of the hits of all searches of one call."""
 
 
 class SearchCancelled(Exception):

@@ -13,8 +13,8 @@ from typing import TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
+# Fewer records are searched by one thread.
 MIN_PARALLEL_RECORDS = 400_000
-"""Fewer records are searched by one thread."""
 MAX_THREADS = 8
 
 
@@ -73,5 +73,5 @@ class SegmentThreads:
         return [self._executor.submit(copy_context().run, work) for _ in range(count)]
 
 
+# The threads of this process.
 segment_threads = SegmentThreads(min(count_processors(), MAX_THREADS))
-"""The threads of this process."""

@@ -9,14 +9,14 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays
 
+# A byte that sorts after any byte of UTF-8.
 MAX_BYTE = b"\xff"
-"""A byte that sorts after any byte of UTF-8."""
 
+# Fewer keys than this are faster one by one than as arrays.
 MAX_PLAIN_SEARCH_KEYS = 100
-"""Fewer keys than this are faster one by one than as arrays."""
 
+# Strings decoded at one time; as Python strings they take several times the memory.
 BLOCK_STRINGS = 1 << 16
-"""Strings decoded at one time; as Python strings they take several times the memory."""
 
 
 class TermDictionary:

@@ -26,18 +26,18 @@ from svc_notebook.service.http.body import ClientDisconnected
 from svc_notebook.service.http.response import Receive, ServiceResponse
 
 READER_THREADS = 6
+# Requests with a larger body use their caller's lane for large requests.
 LARGE_REQUEST_BYTES = 32 * 2**10
-"""Requests with a larger body use their caller's lane for large requests."""
+# Maximum requests of one caller that run at one time, in each lane.
 MAX_RUNNING_SMALL, MAX_RUNNING_LARGE = 4, 1
-"""Maximum requests of one caller that run at one time, in each lane."""
+# Maximum requests of one caller that wait in one lane.
 MAX_WAITING_REQUESTS = 256
-"""Maximum requests of one caller that wait in one lane."""
+# Seconds after which a disconnect of the caller is watched for; most requests end sooner.
 WATCH_AFTER_SECONDS = 0.05
-"""Seconds after which a disconnect of the caller is watched for; most requests end sooner."""
 
 Work = Callable[[], ServiceResponse]
+# Answers a request outside the threads, or returns None.
 OtherWork = Callable[[Deadline], Awaitable[ServiceResponse | None]]
-"""Answers a request outside the threads, or returns None."""
 
 
 class LaneName(NamedTuple):

@@ -20,12 +20,12 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.ranking.order import IdList
 
+# Maximum bytes of all cached orders; the newest one is cached regardless of its size.
 MAX_CACHED_BYTES = 128 * 2**20
-"""Maximum bytes of all cached orders; the newest one is cached regardless of its size."""
+# Upper bound of the memory of an order besides its objectIDs, in bytes.
 ORDER_OVERHEAD_BYTES = 1024
-"""Upper bound of the memory of an order besides its objectIDs, in bytes."""
+# Seconds after its last use that an order is cached: before and after its first reuse.
 UNUSED_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
-"""Seconds after its last use that an order is cached: before and after its first reuse."""
 # Parameters that may change between pages; all others are those of the first call.
 PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
 

@@ -37,13 +37,13 @@ from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
 
+# The file that has vectors computed for an index whose settings do not ask for them.
 VECTOR_REQUEST = "vectors.wanted"
-"""The file that has vectors computed for an index whose settings do not ask for them."""
+# How long vectors are kept after the last such search, and how often the file is renewed.
 VECTOR_REQUEST_SECONDS, RENEWAL_SECONDS = 3600.0, 60.0
-"""How long vectors are kept after the last such search, and how often the file is renewed."""
 
+# Adding up the bytes of an index's records takes at most a twentieth of the time if it is slow.
 SLOW_MEASUREMENT_SECONDS, MEASUREMENT_PAUSE_FACTOR = 0.1, 20
-"""Adding up the bytes of an index's records takes at most a twentieth of the time if it is slow."""
 
 Chunk = list[dict[str, Any]]
 

@@ -23,8 +23,8 @@ from svc_notebook.service.resources.entry_search import find_entries
 from svc_notebook.service.store import Store
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
+# The language of word forms if the request names none.
 DEFAULT_LANGUAGE = "en"
-"""The language of word forms if the request names none."""
 # api.md, Dictionary entries: what an entry needs besides its objectID and language.
 ENTRY_MEMBERS = {
     "stopwords": ("word",),

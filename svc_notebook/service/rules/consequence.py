@@ -25,10 +25,10 @@ from svc_notebook.tokenization.tokenizer import TokenizerSettings, split, tokens
 RENDERING = "renderingContent"
 # Parameters of a rule that are merged with the query's instead of replacing them.
 MERGED_PARAMETERS = {*FILTERS, AUTOMATIC, AUTOMATIC_OPTIONAL, RENDERING, "query"}
+# Maximum characters of a query after rules; a longer one is not edited further, but truncated.
 MAX_QUERY_CHARACTERS = 1000
-"""Maximum characters of a query after rules; a longer one is not edited further, but truncated."""
+# Maximum number of forms of the deleted words that are searched for.
 MAX_FORMS = 100
-"""Maximum number of forms of the deleted words that are searched for."""
 _BLANKS = re.compile(r"\s+")
 
 

@@ -13,8 +13,8 @@ from svc_notebook.service.rules.search_context import SearchContext, SelectedVal
 from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
+# The match position of a condition without a pattern: after all conditions with a match.
 NO_POSITION = 2**20
-"""The match position of a condition without a pattern: after all conditions with a match."""
 
 Precedence = tuple[int | str, ...]
 

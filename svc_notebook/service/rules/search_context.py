@@ -45,8 +45,8 @@ def _with_context(given: list[str] | None) -> list[str]:
 
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]
+# A facet, its case-folded value, and whether the value is excluded.
 SelectedValue = tuple[str, str, bool]
-"""A facet, its case-folded value, and whether the value is excluded."""
 
 
 class WordForm(NamedTuple):

@@ -17,8 +17,8 @@ from svc_notebook.service.indices.partial_update import check_changes, update_re
 from svc_notebook.service.limits import read_object_id
 
 _ENCODER = msgspec.json.Encoder()
+# An objectID with at most so many characters is not too long in any script.
 MAX_SHORT_ID_CHARACTERS = limits.MAX_OBJECT_ID_BYTES // 4
-"""An objectID with at most so many characters is not too long in any script."""
 
 
 class BatchOperation(msgspec.Struct, frozen=True, array_like=True, gc=False):

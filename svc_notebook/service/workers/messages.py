@@ -14,16 +14,16 @@ from svc_notebook.service.analytics.running_test import RunningTest
 from svc_notebook.service.http.auth import Caller, read_embedded
 from svc_notebook.service.keyring import StoredKey
 
+# The length of a message precedes it, as an integer of this size in network byte order.
 LENGTH_BYTES = 4
-"""The length of a message precedes it, as an integer of this size in network byte order."""
+# An empty message: the caller of the current search no longer waits for it.
 CANCEL = bytes(LENGTH_BYTES)
-"""An empty message: the caller of the current search no longer waits for it."""
 
+# The endpoints whose calls workers answer, by name.
 SEARCH_ENDPOINTS = ("search", "get_search", "search_many", "search_facet")
-"""The endpoints whose calls workers answer, by name."""
 
+# The versions of an index's synonyms and rules, and of the application's dictionaries.
 ResourceVersions: TypeAlias = tuple[int, int]
-"""The versions of an index's synonyms and rules, and of the application's dictionaries."""
 
 
 class Unencodable(Exception):

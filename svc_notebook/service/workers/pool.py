@@ -38,15 +38,15 @@ from svc_notebook.service.workers.messages import (
 from svc_notebook.service.workers.snapshots import IndexView, SentIndex, take_snapshot
 
 MODULE = "svc_notebook.service.workers.process"
+# Whether a process can be given an open socket; elsewhere the service searches itself.
 SUPPORTED = os.name == "posix"
-"""Whether a process can be given an open socket; elsewhere the service searches itself."""
+# A search that waits longer for a worker runs in the service, beside those that occupy them.
 MAX_WAIT_SECONDS = 0.5
-"""A search that waits longer for a worker runs in the service, beside those that occupy them."""
+# A call with several searches is divided into parts of at least this many.
 MIN_PART_SEARCHES = 4
-"""A call with several searches is divided into parts of at least this many."""
 ENCODINGS = "accept-encoding"
+# The pause before a worker is replaced, doubled while new ones fail, too.
 RESTART_SECONDS, MAX_RESTART_SECONDS = 0.1, 60.0
-"""The pause before a worker is replaced, doubled while new ones fail, too."""
 
 
 class WorkerLost(Exception):

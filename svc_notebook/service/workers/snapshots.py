@@ -22,10 +22,10 @@ from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.workers.messages import IndexSnapshot, ResourceVersions, SegmentState
 
+# A segment without a file is sent if it has at most this many records.
 MAX_SENT_RECORDS = 2_000
-"""A segment without a file is sent if it has at most this many records."""
+# And if its arrays take at most this many bytes.
 MAX_SENT_BYTES = 4 * 2**20
-"""And if its arrays take at most this many bytes."""
 
 
 @dataclass(frozen=True)

@@ -25,13 +25,13 @@ from svc_notebook.tuning.evaluation.runs import FIXED, FailedSearch, search_all
 from svc_notebook.tuning.tables.tables import Queries, check_queries
 
 REQUEST = "request"
+# The name of parameters of single queries: a dict of query texts and their parameters.
 BY_QUERY = "params"
-"""The name of parameters of single queries: a dict of query texts and their parameters."""
 TEMPLATE = "words"
 CHOICES = ("all", "all but rarest", "rare")
 TEMPLATED = ("optionalWords", "similarQuery")
+# The count of a word that could not be counted, which is not rare.
 MANY = sys.maxsize
-"""The count of a word that could not be counted, which is not rare."""
 MAX_LISTED, MAX_LISTED_LETTERS = 3, 40  # words in a warning
 # A count of records that contain a word as it is written.
 EXACT_WORD = {

@@ -76,8 +76,8 @@ def positions(shown: DataFrame, *, smoothing: float = 2) -> DataFrame:
 
 
 HEIGHT_INCHES = 3.4
+# Positions beyond which values are not printed: they would cover each other.
 MAX_LABELLED_POSITIONS = 20
-"""Positions beyond which values are not printed: they would cover each other."""
 
 
 @check_arguments

@@ -16,8 +16,8 @@ from svc_notebook.tuning.statistics import FEW_QUERIES
 if TYPE_CHECKING:
     from svc_notebook.tuning.results import ComparedRuns
 
+# Of the winners, and of the losers.
 SHOWN_QUERIES = 5
-"""Of the winners, and of the losers."""
 MAX_TEXT_CHARACTERS = 60
 SMALL = "opacity:.75;font-size:90%;margin:.3em 0"
 

@@ -75,8 +75,8 @@ FAMILIES: dict[str, Family] = {
     "judged": Family((), False, "share of the hits that have a rating"),
     "value": Family((), True, "rating times value, discount log2(rank + 1), summed"),
 }
+# The metric that is an amount, such as the expected margin of a search, and its column.
 VALUE = "value"
-"""The metric that is an amount, such as the expected margin of a search, and its column."""
 
 
 def read_measures(names: str | Iterable[str]) -> list[Measure]:

@@ -11,8 +11,8 @@ from pandas import DataFrame, Series
 from svc_notebook.tuning.evaluation.ranked_lists import Floats
 from svc_notebook.tuning.tables.tables import ANSWER, QUESTION
 
+# The first ten places have 86 % of the weight of rank-biased overlap.
 RBO_PERSISTENCE = 0.9
-"""The first ten places have 86 % of the weight of rank-biased overlap."""
 MOVES = [
     "run", *QUESTION, "objectID", "rank_before", "rank_after", "moved", "kind", "gain",
 ]  # fmt: skip

@@ -10,8 +10,8 @@ from typing import Any
 
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, positions, split, tokens
 
+# The column of judgments with the digest of the record that was judged.
 RECORD_HASH = "record_hash"
-"""The column of judgments with the digest of the record that was judged."""
 _RULES = TokenizerSettings()
 _URL_START = re.compile(r"\w+://")
 

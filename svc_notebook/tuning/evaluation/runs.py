@@ -27,8 +27,8 @@ from svc_notebook.tuning.tables.tables import Queries
 
 MAX_QUERIES_PER_REQUEST = 50
 MAX_PARALLEL_REQUESTS = 2
+# While one request is answered, the previous response is read.
 POLL_SECONDS, MAX_POLLS = 0.25, 1200
-"""While one request is answered, the previous response is read."""
 MAX_HITS_PER_QUERY = 1000
 FIXED = ("hitsPerPage", "page", "offset", "length")
 # Failures of the connection and of the key affect every query, and are raised.

@@ -50,8 +50,8 @@ SCORES = [
     "definition",
 ]  # fmt: skip
 OF_QUERIES = ("weight", "stratum", "split")
+# The maximum grade of a metric that doubles: 2^10 - 1 is a thousand times the gain of grade 1.
 MAX_USUAL_GRADE = 10
-"""The maximum grade of a metric that doubles: 2^10 - 1 is a thousand times the gain of grade 1."""
 
 
 def evaluate(

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from svc_notebook.tuning.results import ComparedRuns
 
+# Inches that one query takes where each has its label.
 ROW_INCHES = 0.24
-"""Inches that one query takes where each has its label."""
 STRIP_INCHES = 3.2
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+# More grades are drawn as a histogram.
 MAX_GRADE_BARS = 12
-"""More grades are drawn as a histogram."""
 
 
 def plot_grades(judgments: Table, *, axes: Any = None) -> Plot:

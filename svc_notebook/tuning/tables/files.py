@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.tables.schema import ColumnSchema
 
 KINDS = (".csv", ".parquet")
+# Separators of cells; a file with `;` has decimal commas.
 SEPARATORS = (",", ";", "\t")
-"""Separators of cells; a file with `;` has decimal commas."""
 NUMERIC_DTYPES = ("float64", "Int64", "bool", "boolean")
 FLAGS = {"true": True, "false": False}
 

@@ -24,8 +24,8 @@ from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS, ColumnSc
 Table = DataFrame | Sequence[Mapping[str, Any]] | str | os.PathLike[str]
 # The same; a text that is not such a path is a query, and a list can contain texts.
 Queries = Table | Sequence[str | Mapping[str, Any]] | Series
+# The identity of a query: the same words with other filters are another query.
 QUESTION = ["query", "filters"]
-"""The identity of a query: the same words with other filters are another query."""
 JUDGED = [*QUESTION, "objectID", "rater"]
 ANSWER = ["run", *QUESTION]
 MAX_LISTED_COLUMNS = 8  # columns listed in an error

@@ -11,8 +11,8 @@ import numpy as np
 from svc_notebook.display import format_count
 from svc_notebook.tuning.statistics import FEW_QUERIES, Floats, max_sign_flips
 
+# The probability, at most, with which a variant is chosen if none differs from the index.
 MAX_CHANCE = 0.05
-"""The probability, at most, with which a variant is chosen if none differs from the index."""
 POWER_ERRORS = 0.84  # standard errors beyond the critical value, for a power of 80 %
 
 

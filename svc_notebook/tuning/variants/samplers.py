@@ -19,13 +19,11 @@ from svc_notebook.tuning.variants.trials import Result
 SamplerName = Literal["grid", "random", "halving", "coordinate"]
 DEFAULT_TRIALS = 30
 MIN_GAIN = 1e-12
+# Standard errors of the difference that the coordinate sampler takes as a gain. Of dozens of
+# changes some gain a little on the tune queries by chance, of few queries more.
 MIN_GAIN_ERRORS, MIN_GAIN_ERRORS_OF_FEW = 1.0, 2.0
-"""Standard errors of the difference that the coordinate sampler takes as a gain.
-
-Of dozens of changes some gain a little on the tune queries by chance, of few queries more.
-"""
+# From this number of tune queries on, one standard error is enough.
 MANY_QUERIES = 50
-"""From this number of tune queries on, one standard error is enough."""
 
 
 class Trial(NamedTuple):

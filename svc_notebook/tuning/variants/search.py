@@ -50,8 +50,8 @@ from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
 
 OnProgress = Callable[[int, int], None]
+# Rounds over a diagnosed space in the default budget; the coordinate sampler repeats them.
 DIAGNOSED_ROUNDS = 3
-"""Rounds over a diagnosed space in the default budget; the coordinate sampler repeats them."""
 DIAGNOSED_STARTS = 2  # the text score alone, and the best change of the diagnosis
 
 

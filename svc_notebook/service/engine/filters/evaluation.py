@@ -36,8 +36,8 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 EQUALITY = {"=", "!="}
+# Up to this many terms of one attribute are scored faster one by one.
 MAX_SINGLE_TERMS = 4
-"""Up to this many terms of one attribute are scored faster one by one."""
 
 Rows = Array | slice
 ScoreType = type[np.int32 | np.int64]

@@ -28,8 +28,8 @@ from svc_notebook.service.engine.index.geo_points import (
 )
 
 FULL_CIRCLE_DEGREES = 2 * FARTHEST_EAST
+# Pairs of an edge and a point processed at one time: about 20 MB.
 MAX_PAIRS_PER_STEP = 250_000
-"""Pairs of an edge and a point processed at one time: about 20 MB."""
 
 
 @dataclass(frozen=True)
@@ -110,14 +110,14 @@ def _cut_edges(counts: Array) -> Iterator[Array]:
         start = stop
 
 
+# The finest precision of distances, in metres.
 MIN_PRECISION_METERS = 10
-"""The finest precision of distances, in metres."""
+# The numbers in a box, and the minimum and maximum numbers in a polygon.
 BOX_NUMBERS, MIN_POLYGON_NUMBERS, MAX_POLYGON_NUMBERS = 4, 6, 20_000
-"""The numbers in a box, and the minimum and maximum numbers in a polygon."""
+# Maximum boxes or polygons of one search.
 MAX_AREAS = 1_000
-"""Maximum boxes or polygons of one search."""
+# Maximum points of all boxes or polygons of one search together.
 MAX_AREA_POINTS = 200_000
-"""Maximum points of all boxes or polygons of one search together."""
 NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
 AXES = (("latitude", FARTHEST_NORTH), ("longitude", FARTHEST_EAST))
 

@@ -16,8 +16,8 @@ from svc_notebook.service.engine.index.geo_points import to_haversine, to_metres
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 
+# An automatic radius includes this many nearest records, regardless of the query and filters.
 AUTO_RADIUS_RECORDS = 1000
-"""An automatic radius includes this many nearest records, regardless of the query and filters."""
 
 
 class GeoCondition(Protocol):

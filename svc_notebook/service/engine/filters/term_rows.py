@@ -35,8 +35,8 @@ class Column(NamedTuple):
     numeric: bool
 
 
+# Columns, each with the values of which a row must have one.
 Sets = Mapping[Column, Sequence[Any]]
-"""Columns, each with the values of which a row must have one."""
 
 
 class Member(NamedTuple):

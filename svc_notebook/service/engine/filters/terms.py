@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from svc_notebook.errors import BadInput
 
+# Maximum terms of all filters of one search together.
 MAX_FILTER_TERMS = 10_000
-"""Maximum terms of all filters of one search together."""
+# Maximum terms of the optional filters of one search.
 MAX_OPTIONAL_TERMS = 1_000
-"""Maximum terms of the optional filters of one search."""
 
 KEYWORDS = frozenset({"AND", "OR", "NOT"})
 TAGS = "_tags"

@@ -20,10 +20,10 @@ from svc_notebook.service.engine.text.synonyms import (
 )
 
 MAX_LENGTH_WORDS = np.iinfo(np.uint16).max
+# Occurrences counted at one time.
 COUNTED_OCCURRENCES = 1 << 22
-"""Occurrences counted at one time."""
+# Lengths of segments with more searched attributes are not stored: most of them would be 0.
 MAX_STORED_ATTRIBUTES = 32
-"""Lengths of segments with more searched attributes are not stored: most of them would be 0."""
 
 
 class LengthTotals(NamedTuple):

@@ -64,8 +64,8 @@ def _hash(texts: Sequence[str]) -> Array:
 
 
 NUMBER_TYPES = frozenset({int, float})
+# Up to this many labels are found faster one by one.
 MAX_LINEAR_LABELS = 6
-"""Up to this many labels are found faster one by one."""
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from svc_notebook.service.engine.arrays import Array
 
 Record = Mapping[str, Any]
 
+# Objects nested deeper than this are stored but not indexed.
 MAX_DEPTH = 60
-"""Objects nested deeper than this are stored but not indexed."""
 _NO_SCALARS = {dict, type(None)}
 _MISSING = object()
+# Columns are read one by one if at least a fourth of all cells has a value.
 MAX_CELLS_PER_VALUE = 4
-"""Columns are read one by one if at least a fourth of all cells has a value."""
 
 
 @dataclass

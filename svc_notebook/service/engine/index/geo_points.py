@@ -15,8 +15,8 @@ from svc_notebook.service.engine.index.columns import Numbers
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import GEOLOC
 
+# The earth's mean radius in metres.
 EARTH_RADIUS_METERS = 6_371_008.8
-"""The earth's mean radius in metres."""
 COORDINATE_DECIMALS = 4
 LATITUDE, LONGITUDE = f"{GEOLOC}.lat", f"{GEOLOC}.lng"
 FARTHEST_NORTH, FARTHEST_EAST = 90, 180

@@ -33,20 +33,20 @@ from svc_notebook.service.engine.text.typos import Vocabulary
 from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 ELEMENT_GAP = 8
+# The highest stored position: later words match and rank as if they were here.
 LAST_POSITION = 999
-"""The highest stored position: later words match and rank as if they were here."""
 POSITION_MASK = 0x3FF
 ALONE_FLAG = 0x400
+# Layout of an occurrence's `spot`: attribute number, flag for a one-word text, position.
 SLOT_SHIFT = 11
-"""Layout of an occurrence's `spot`: attribute number, flag for a one-word text, position."""
 PLACE_BITS = 40
 PLACE_MASK = (1 << PLACE_BITS) - 1
+# Occurrences sorted at one time: those of a million records would take gigabytes.
 CHUNK_OCCURRENCES = 1 << 20
-"""Occurrences sorted at one time: those of a million records would take gigabytes."""
+# Positions that count as leading, from 0.
 LEADING_POSITIONS = 8
-"""Positions that count as leading, from 0."""
+# With fewer, leading occurrences are found within milliseconds when they are first needed.
 MIN_STORED_OCCURRENCES = 1 << 20
-"""With fewer, leading occurrences are found within milliseconds when they are first needed."""
 
 
 @dataclass(frozen=True, eq=False)

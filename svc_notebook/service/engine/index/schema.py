@@ -14,13 +14,13 @@ from svc_notebook.tokenization.tokenizer import TokenizerSettings
 TAGS = "_tags"
 OBJECT_ID = "objectID"
 GEOLOC = "_geoloc"
+# Attributes that are searched only if searchableAttributes names them.
 INTERNAL = frozenset({OBJECT_ID, TAGS, GEOLOC})
-"""Attributes that are searched only if searchableAttributes names them."""
+# The least weight of an attribute in textual relevance; the first attribute has 1.
 MIN_WEIGHT = 0.1
-"""The least weight of an attribute in textual relevance; the first attribute has 1."""
 
+# Settings and entries of settings whose meaning is kept: every search reads them.
 MAX_CACHED_SETTINGS = 256
-"""Settings and entries of settings whose meaning is kept: every search reads them."""
 
 _MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)
 

@@ -47,13 +47,13 @@ from svc_notebook.tokenization.tokenizer import split_camel
 
 Column = TypeVar("Column", Labels, Numbers)
 
+# The sort value of any text in a numeric sort: texts come after numbers.
 TEXT_SORT_VALUE = np.finfo(np.float64).max
-"""The sort value of any text in a numeric sort: texts come after numbers."""
 MAX_SORT_NUMBER = np.nextafter(TEXT_SORT_VALUE, 0)
+# Presorted orders kept per segment, four bytes per record each.
 MAX_PRESORTED_ORDERS = 8
-"""Presorted orders kept per segment, four bytes per record each."""
+# Tables of attribute lengths kept per segment: indices that share it may group differently.
 MAX_LENGTH_TABLES = 2
-"""Tables of attribute lengths kept per segment: indices that share it may group differently."""
 
 
 class SortKey(NamedTuple):

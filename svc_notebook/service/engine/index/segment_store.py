@@ -25,17 +25,17 @@ from svc_notebook.service.engine.index.storage import (
 from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 
+# Number of segments of one size class that are merged into one of the next.
 MERGE_FACTOR = 4
-"""Number of segments of one size class that are merged into one of the next."""
+# While more writes wait, segments of at least so many records are merged in larger numbers.
 BUSY_MERGE_FACTOR, BUSY_SEGMENT_RECORDS = 8, 4096
-"""While more writes wait, segments of at least so many records are merged in larger numbers."""
 MIN_SEGMENT_RECORDS = 256
+# Maximum number of records of a merged segment, which needs memory until it is saved.
 MAX_MERGED_RECORDS = 2**21
-"""Maximum number of records of a merged segment, which needs memory until it is saved."""
+# Segments of at least this many records are memory-mapped once they are saved.
 LARGE_SEGMENT_RECORDS = 50_000
-"""Segments of at least this many records are memory-mapped once they are saved."""
+# Segments with files of at least this size are memory-mapped, too.
 LARGE_SEGMENT_BYTES = 16 * 2**20
-"""Segments with files of at least this size are memory-mapped, too."""
 
 Chunks = Callable[[], Iterable[Sequence[Record]]]
 

@@ -41,8 +41,8 @@ MANIFEST = "manifest.json"
 SUFFIX = ".segment"
 VECTORS_SUFFIX = ".vectors"
 ALIGNMENT_BYTES = 64
+# The mapped files of the process.
 _mappings: WeakSet[mmap.mmap] = WeakSet()
-"""The mapped files of the process."""
 _mappings_lock = threading.Lock()
 READ_ERRORS = (OSError, ValueError, KeyError, TypeError, IndexError, msgspec.MsgspecError)
 

@@ -25,11 +25,11 @@ from svc_notebook.tokenization.joined_words import (
 )
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, split_chains
 
+# Texts that are compared to decide whether each distinct text is split once.
 SAMPLED_TEXTS = 1000
-"""Texts that are compared to decide whether each distinct text is split once."""
 
+# A word, the number of its text and its position there.
 PlacedWord = tuple[str, int, int]
-"""A word, the number of its text and its position there."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,13 +25,11 @@ from svc_notebook.service.engine.text.lexicon import (
 from svc_notebook.service.engine.text.stop_words import standard_languages
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
+# Internal setting that marks a virtual replica, whose customRanking sorts the relevant hits.
 VIRTUAL = "_virtual"
-"""Internal setting that marks a virtual replica, whose customRanking sorts the relevant hits."""
+# Internal parameter: lists of attributes in the form of `attributesToRetrieve`. Attributes outside
+# these lists are never returned.
 EMBEDDED_LISTS = "_embeddedLists"
-"""Internal parameter: lists of attributes in the form of `attributesToRetrieve`.
-
-Attributes outside these lists are never returned.
-"""
 DEFAULTS = {name: parameter.default for name, parameter in PARAMETERS.items()}
 BOOLEAN_TEXTS = {"true": True, "false": False}
 

@@ -14,12 +14,12 @@ from svc_notebook.service.engine.query.typed_words import separate_query
 from svc_notebook.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, fold, split
 
+# The typo cost of several words joined into one, or one split into several.
 JOINED_TYPOS = 1
-"""The typo cost of several words joined into one, or one split into several."""
+# A word is split into two after each of so many letters.
 MAX_FIRST_PART_LETTERS = 12
-"""A word is split into two after each of so many letters."""
+# Further words of a query are ignored.
 MAX_QUERY_WORDS = 100
-"""Further words of a query are ignored."""
 
 
 @dataclass(frozen=True)

@@ -25,21 +25,21 @@ from svc_notebook.service.engine.query.attribute_weights import (
 )
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
+# An occurrence's rank: its attribute's rank times this, plus its position if order counts.
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
-"""An occurrence's rank: its attribute's rank times this, plus its position if order counts."""
 
+# Of segments with more attributes, few results are cached: they take megabytes each.
 MAX_CACHED_SLOTS = 1_000
-"""Of segments with more attributes, few results are cached: they take megabytes each."""
 Paths = tuple[str, ...]
 RESTRICTING_OPTIONS = (
     "disableTypoToleranceOnAttributes", "disablePrefixOnAttributes", "disableExactOnAttributes",
 )  # fmt: skip
 
+# A value of `attributeWeights`, whose pairs of names and numbers are a tuple.
 GivenWeights = str | tuple[tuple[str, float], ...]
-"""A value of `attributeWeights`, whose pairs of names and numbers are a tuple."""
 
+# A mask over attributes, None if all are allowed.
 Allowed = Array | None
-"""A mask over attributes, None if all are allowed."""
 
 
 @dataclass(frozen=True, eq=False)

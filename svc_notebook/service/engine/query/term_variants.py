@@ -14,12 +14,12 @@ from svc_notebook.service.engine.text.synonyms import Replacement
 from svc_notebook.service.engine.text.typos import Vocabulary
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
+# The languages of word forms if neither the query nor the index declares one.
 DEFAULT_LANGUAGES = ("en",)
-"""The languages of word forms if neither the query nor the index declares one."""
+# The alternative that, besides `ignorePlurals`, turns stems on.
 CONJUGATIONS = "ignoreConjugations"
-"""The alternative that, besides `ignorePlurals`, turns stems on."""
+# Looking up this word loads all language resources.
 SAMPLE_WORD = "warmwarm"
-"""Looking up this word loads all language resources."""
 
 
 class TermVariant(NamedTuple):

@@ -15,8 +15,8 @@ from svc_notebook.tokenization.character_table import INVISIBLE_SPACE
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, fold
 from svc_notebook.tokenization.word_breaks import find_last_run
 
+# The longest beginning of a word that is looked for.
 MAX_TYPED_LETTERS = 20
-"""The longest beginning of a word that is looked for."""
 
 
 def separate_query(options: EffectiveParameters, readers: Sequence[SegmentReader]) -> str:

@@ -27,8 +27,8 @@ from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.row_occurrences import RowOccurrences
 from svc_notebook.service.engine.ranking.text_relevance import score_rows
 
+# The criterion of textual relevance.
 TEXT = "text"
-"""The criterion of textual relevance."""
 NO_ROWS = np.zeros(0, np.intp)
 UNKNOWN_RANK = np.iinfo(np.int64).max >> 26
 MIN_EXACT_LETTERS = 3

@@ -15,8 +15,8 @@ from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 
 NO_GROUPS = np.zeros(0, np.uint64)
+# Growth of the ranked window while the best records contain too few groups.
 WINDOW_GROWTH = 4
-"""Growth of the ranked window while the best records contain too few groups."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.ranking.order import Order
 
+# Returns the scores of records; raises `LocalServiceFailed`.
 ScoreRecords = Callable[[Sequence[Mapping[str, Any]]], Array]
-"""Returns the scores of records; raises `LocalServiceFailed`."""
 
 
 @dataclass

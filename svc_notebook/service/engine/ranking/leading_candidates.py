@@ -11,10 +11,10 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.postings import LEADING_POSITIONS
 from svc_notebook.service.engine.ranking.criteria import Candidates
 
+# The numbers of positions at which enough of the best rows are sought.
 TRIED_POSITIONS = (1, 2, 4, LEADING_POSITIONS)
-"""The numbers of positions at which enough of the best rows are sought."""
+# So many rows with all words at the first positions have one with adjacent words.
 ADJACENT_FACTOR = 8
-"""So many rows with all words at the first positions have one with adjacent words."""
 
 
 def ranks_leading(candidates: Candidates, criteria: Sequence[object]) -> bool:

@@ -16,8 +16,8 @@ from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 
+# Queries with fewer words are not changed.
 MIN_QUERY_WORDS = 4
-"""Queries with fewer words are not changed."""
 STEP_HITS = 1000
 MANY_QUERY_WORDS = 10
 MAX_STEPS = 5

@@ -21,8 +21,8 @@ from svc_notebook.service.engine.query.searched_attributes import (
 from svc_notebook.service.engine.query.term_variants import TermVariant
 
 Selection = slice | Array
+# Reading fewer occurrences takes as long as looking up those that are alone in their text.
 MIN_SOUGHT_OCCURRENCES = 1 << 12
-"""Reading fewer occurrences takes as long as looking up those that are alone in their text."""
 NO_OCCURRENCES = np.zeros(0, np.int64)
 
 

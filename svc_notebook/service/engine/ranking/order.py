@@ -14,8 +14,8 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.ranking.criteria import Candidates
 from svc_notebook.service.engine.term_dictionary import starts_of
 
+# Rows packed or searched at one time.
 BLOCK_ROWS = 1 << 16
-"""Rows packed or searched at one time."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,8 +40,8 @@ class Pins:
 
 
 NO_PINS = Pins()
+# Higher than the length of any result list.
 MAX_POSITION = 2**40
-"""Higher than the length of any result list."""
 
 
 def without_hidden(readers: Sequence[SegmentReader], pins: Pins) -> Sequence[SegmentReader]:

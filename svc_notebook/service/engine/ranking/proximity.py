@@ -18,12 +18,12 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 
 MAX_DISTANCE = 8
+# A choice's value is its distance shifted by this, plus its rank: one comparison for both.
 COST_SHIFT = 40
-"""A choice's value is its distance shifted by this, plus its rank: one comparison for both."""
 RANK_MASK = (1 << COST_SHIFT) - 1
 NO_VALUE = np.iinfo(np.int64).max >> 2
+# More than the total distance of the words of any query.
 MAX_TOTAL_DISTANCE = 1 << 16
-"""More than the total distance of the words of any query."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -35,16 +35,16 @@ from svc_notebook.service.engine.semantic.vector_table import (
 NEURAL = "neuralSearch"
 WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
 FEEDBACK_HITS, LATENT_SHARE = "localFeedbackHits", "localLatentShare"
+# Members of `semanticSearch` that only the local service has.
 RERANKED_HITS = "localRerankedHits"
-"""Members of `semanticSearch` that only the local service has."""
 DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY, DEFAULT_FEEDBACK_HITS = 0.3, 0.2, 0
 DEFAULT_LATENT_SHARE = 0.5
 MAX_FEEDBACK_HITS = MAX_RERANKED_HITS = 100
+# The best hits by words, and by similarity, that are fused; other hits by words follow them.
 FUSED_HITS = 1000
-"""The best hits by words, and by similarity, that are fused; other hits by words follow them."""
 NO_SCORES = np.zeros(0)
+# Source of the value: Cormack, Clarke and Buettcher, Reciprocal rank fusion (2009).
 RANK_OFFSET = 60
-"""Source of the value: Cormack, Clarke and Buettcher, Reciprocal rank fusion (2009)."""
 
 
 @dataclass(frozen=True)

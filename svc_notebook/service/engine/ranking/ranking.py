@@ -18,8 +18,8 @@ from svc_notebook.service.engine.ranking.top_k_pruning import prune_by_positions
 from svc_notebook.service.engine.term_dictionary import TermDictionary, rank_strings
 
 Step = str | Sorted
+# More rows than this are sorted by one column after the other, without columns of equal values.
 MIN_SORTED_BY_COLUMN = 1000
-"""More rows than this are sorted by one column after the other, without columns of equal values."""
 
 
 @dataclass(frozen=True, eq=False)

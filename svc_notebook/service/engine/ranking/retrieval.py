@@ -21,15 +21,15 @@ from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLooku
 from svc_notebook.service.engine.ranking.text_relevance import NOT_FOUND_TYPOS, TermStatistics
 
 MIN_CACHE_BYTES = 64 * 2**20
+# The memory of the word matches that a process keeps for later searches. A match takes a byte for
+# each record and more, and the words that most records contain, which take the longest, are few.
 CACHE_BYTES_PER_RECORD = 16
-"""The memory of the word matches that a process keeps for later searches. A match takes a byte for
-each record and more, and the words that most records contain, which take the longest, are few."""
+# Maximum number of word matches that are kept for one segment.
 MAX_CACHED_MATCHES = 2000
-"""Maximum number of word matches that are kept for one segment."""
+# With more occurrences than both, those in matching rows are selected once for all criteria.
 MIN_SELECTED_OCCURRENCES, MIN_OCCURRENCES_PER_ROW = 200_000, 8
-"""With more occurrences than both, those in matching rows are selected once for all criteria."""
+# The rows of larger chunks are not kept: reading them again takes less than other steps.
 MAX_KEPT_ROWS = 1 << 12
-"""The rows of larger chunks are not kept: reading them again takes less than other steps."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,7 +323,7 @@ def find_cache(segment: Segment) -> WordMatchCache:
     return cache
 
 
+# The attributes, the words without typo tolerance, and the word with its variants.
 MatchKey = tuple[SearchedAttributes, frozenset[str], QueryWord]
-"""The attributes, the words without typo tolerance, and the word with its variants."""
 _caches: WeakKeyDictionary[Segment, WordMatchCache] = WeakKeyDictionary()
 _cache_lock = threading.Lock()

@@ -12,14 +12,14 @@ from svc_notebook.service.engine.ranking.occurrences import Chunk
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, WordMatch
 from svc_notebook.service.engine.ranking.text_relevance import OwnedOccurrences
 
+# With more occurrences for each row, searching for the row is faster than reading them all.
 MIN_OCCURRENCES_PER_SEARCHED_ROW = 64
-"""With more occurrences for each row, searching for the row is faster than reading them all."""
+# With more records for each row, most occurrences are dropped, and finding them comes first.
 MIN_RECORDS_PER_MASKED_ROW = 4
-"""With more records for each row, most occurrences are dropped, and finding them comes first."""
+# With more records for each occurrence, searching for its row is faster than numbering rows.
 MIN_RECORDS_PER_SOUGHT_OCCURRENCE = 256
-"""With more records for each occurrence, searching for its row is faster than numbering rows."""
+# If fewer than one of this many rows is left, their occurrences are looked up again.
 MIN_RENUMBERED_SHARE = 16
-"""If fewer than one of this many rows is left, their occurrences are looked up again."""
 
 
 class RowOccurrences:

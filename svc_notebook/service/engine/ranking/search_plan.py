@@ -53,8 +53,8 @@ from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorte
 T = TypeVar("T")
 R = TypeVar("R")
 MAX_REMOVED_WORDS = 5
+# With fewer than one match in so many rows, reading their typos is faster than comparing masks.
 MIN_SHARE_IN_MASK = 32
-"""With fewer than one match in so many rows, reading their typos is faster than comparing masks."""
 KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 
 

@@ -90,22 +90,22 @@ class TermStatistics:
         return 0
 
 
+# The `k1` of BM25: the weighted number of occurrences with half of a word's score.
 SATURATION_COUNT = 1.2
-"""The `k1` of BM25: the weighted number of occurrences with half of a word's score."""
+# The `b` of BM25: how much the length of an attribute counts, from 0 to 1.
 LENGTH_SHARE = 0.75
-"""The `b` of BM25: how much the length of an attribute counts, from 0 to 1."""
+# The weight of an occurrence that is not the word itself, such as a longer word.
 INEXACT_WEIGHT = 0.1
-"""The weight of an occurrence that is not the word itself, such as a longer word."""
+# Weights of occurrences are multiples of 1 / WEIGHT_SCALE: their sums are exact in any order.
 WEIGHT_SCALE = 1 << 20
-"""Weights of occurrences are multiples of 1 / WEIGHT_SCALE: their sums are exact in any order."""
 SCORE_DIGITS = 4
 NUMBER_BITS = 32
 NUMBER_MASK = (1 << NUMBER_BITS) - 1
+# With fewer occurrences in all for each to sort, a table of them is faster than sorting.
 MIN_OCCURRENCES_PER_SORTED = 64
-"""With fewer occurrences in all for each to sort, a table of them is faster than sorting."""
 
+# Occurrences, with the index of each one's record among the scored rows.
 OwnedOccurrences = tuple[Chunk, Array]
-"""Occurrences, with the index of each one's record among the scored rows."""
 
 
 def score_rows(

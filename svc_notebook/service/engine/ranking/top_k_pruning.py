@@ -26,19 +26,19 @@ from svc_notebook.service.engine.ranking.occurrences import Chunk
 from svc_notebook.service.engine.ranking.proximity import MAX_TOTAL_DISTANCE
 
 NO_ROWS = np.zeros(0, np.int32)
+# Lower than any score.
 NO_SCORE = -1
-"""Lower than any score."""
+# With fewer matches than this requires, comparing all rows is as fast as reading the order.
 DENSITY_FACTOR = 4
-"""With fewer matches than this requires, comparing all rows is as fast as reading the order."""
+# Measuring fewer rows is as fast as pruning.
 MIN_CANDIDATES = 10_000
-"""Measuring fewer rows is as fast as pruning."""
+# The same where rows are found by leading occurrences.
 MIN_LEADING_CANDIDATES = 1_000
-"""The same where rows are found by leading occurrences."""
+# Occurrences tried per wanted row, in two attempts.
 SAMPLED_OCCURRENCES = (256, 4096)
-"""Occurrences tried per wanted row, in two attempts."""
 SAMPLE_CANDIDATES = 4096
+# Pruning pays off if it reduces the rows at least by this factor.
 MIN_REDUCTION_FACTOR = 4
-"""Pruning pays off if it reduces the rows at least by this factor."""
 
 
 def is_dense(mask: Array, hits_needed: int) -> bool:

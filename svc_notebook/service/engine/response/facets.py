@@ -24,13 +24,13 @@ from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 T = TypeVar("T")
 R = TypeVar("R")
+# Segments, each with the mask of its rows that count.
 Chosen = Sequence[tuple[Segment, Array]]
-"""Segments, each with the mask of its rows that count."""
 
+# With more values than this, segments are joined by value hashes instead of names.
 MIN_PRESELECTED_VALUES = 2000
-"""With more values than this, segments are joined by value hashes instead of names."""
+# Bytes of a facet value in an answer, besides its text.
 VALUE_BYTES = 16
-"""Bytes of a facet value in an answer, besides its text."""
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,10 @@ from svc_notebook.tokenization.tokenizer import (
 
 __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
 
+# Only this many characters of a text are highlighted or used for snippets.
 MAX_TEXT_CHARACTERS = 50_000
-"""Only this many characters of a text are highlighted or used for snippets."""
+# Bytes of a leaf in an answer, besides its text.
 LEAF_BYTES = 80
-"""Bytes of a leaf in an answer, besides its text."""
 
 _Leaf = dict[str, Any]
 _Node = dict[str, Any] | list[Any]

@@ -26,11 +26,11 @@ class Run(NamedTuple):
     replaced: str = ""
 
 
+# Returns the matches among some tokens of a path.
 Matcher = Callable[[str, AbstractSet[str]], Mapping[str, TokenMatch]]
-"""Returns the matches among some tokens of a path."""
 
+# Returns the runs to mark in a path, by first word.
 Runs = Callable[[str], Mapping[str, Sequence[Run]]]
-"""Returns the runs to mark in a path, by first word."""
 
 
 class Marker(NamedTuple):

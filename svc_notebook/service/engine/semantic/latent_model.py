@@ -25,21 +25,21 @@ from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 from svc_notebook.service.engine.text.synonyms import FIRST_MARKER, LAST_MARKER, ONLY_MARKER
 
+# Components of a vector, and of one in an index of at least `LARGE_INDEX_RECORDS`.
 MAX_DIMENSIONS, LARGE_INDEX_DIMENSIONS = 200, 128
-"""Components of a vector, and of one in an index of at least `LARGE_INDEX_RECORDS`."""
 LARGE_INDEX_RECORDS = 50_000
 MIN_DIMENSIONS = 2
+# A small index has fewer dimensions: with one for each word, no two words would be related.
 RECORDS_PER_DIMENSION, TERMS_PER_DIMENSION = 8, 4
-"""A small index has fewer dimensions: with one for each word, no two words would be related."""
+# Records that a model is computed from, at most.
 SAMPLED_RECORDS = 50_000
-"""Records that a model is computed from, at most."""
+# The number of words in a model is at most half the number of records, within these limits.
 MIN_TERMS_LIMIT, MAX_TERMS_LIMIT = 20_000, 65_536
-"""The number of words in a model is at most half the number of records, within these limits."""
+# In a sample of this size or more, words of a single record are left out.
 COMMON_SAMPLE_RECORDS = 5_000
-"""In a sample of this size or more, words of a single record are left out."""
 OVERSAMPLED_DIMENSIONS, POWER_ITERATIONS, SKETCH_SEED = 10, 2, 0
+# Records that are embedded at one time.
 CHUNK_ROWS = 10_000
-"""Records that are embedded at one time."""
 
 Pause = Callable[[], None]
 

@@ -14,8 +14,8 @@ from svc_notebook.service.engine.index.schema import Searched, first_covering, r
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.stems import find_stemmer
 
+# The format of a stored model and its vectors; those of another format are computed again.
 MODEL_FORMAT = 2
-"""The format of a stored model and its vectors; those of another format are computed again."""
 
 
 @dataclass(frozen=True)
@@ -80,5 +80,5 @@ class ModelSettings:
         return TermDictionary.of(ascending), places
 
 
+# Those of an index without settings: all attributes count the same, and words are not stemmed.
 DEFAULT_SETTINGS = ModelSettings()
-"""Those of an index without settings: all attributes count the same, and words are not stemmed."""

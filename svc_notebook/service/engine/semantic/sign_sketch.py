@@ -14,11 +14,11 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 
+# Signs of a row; by 8,000 candidates of 100,000 rows, 98 of the 100 nearest rows are found.
 SIGNS_PER_ROW, WORD_BITS = 256, 64
-"""Signs of a row; by 8,000 candidates of 100,000 rows, 98 of the 100 nearest rows are found."""
 PROJECTION_SEED = 0
+# Rows that are projected at one time.
 CHUNK_ROWS = 10_000
-"""Rows that are projected at one time."""
 SAMPLED_ROWS = 20_000
 
 

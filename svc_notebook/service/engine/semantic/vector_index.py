@@ -14,11 +14,11 @@ from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 
+# The source of vectors that a latent semantic model gives.
 LATENT = "latent"
-"""The source of vectors that a latent semantic model gives."""
 MIN_OUTDATED_RECORDS = 100
+# A model is outdated once this share of the records is newer than it.
 OUTDATED_SHARE = 1 / 3
-"""A model is outdated once this share of the records is newer than it."""
 
 EmbedQuery = Callable[[str], Array]
 

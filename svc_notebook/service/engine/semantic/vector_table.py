@@ -16,18 +16,18 @@ from svc_notebook.service.engine.semantic.sign_sketch import (
     sketch_vectors,
 )
 
+# The highest absolute value of a component as stored.
 MAX_CODE = 127
-"""The highest absolute value of a component as stored."""
+# Rows compared at one time: a block of them as floats fits into the cache of the processor.
 BLOCK_ROWS = 1024
-"""Rows compared at one time: a block of them as floats fits into the cache of the processor."""
 SIMILARITY_DIGITS = 4
 SIMILARITY_SCALE = 10**SIMILARITY_DIGITS
+# The similarity of a row without a vector, lower than any other.
 NO_SIMILARITY = -SIMILARITY_SCALE - 1
-"""The similarity of a row without a vector, lower than any other."""
+# A smaller table has no sketch: all its rows are compared.
 MIN_SKETCHED_ROWS = 25_000
-"""A smaller table has no sketch: all its rows are compared."""
+# Rows of a sketched table that are compared: at least so many, and this share of the allowed.
 MIN_CANDIDATES, CANDIDATE_SHARE = 8_000, 0.02
-"""Rows of a sketched table that are compared: at least so many, and this share of the allowed."""
 
 
 @dataclass(frozen=True, eq=False)

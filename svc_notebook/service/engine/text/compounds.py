@@ -16,6 +16,7 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
 from svc_notebook.service.engine.text.word_forms import standard_table
 
+# The linking elements between the parts of a compound, by language.
 LINKS: dict[str, tuple[str, ...]] = {
     "da": ("", "s", "e"),
     "de": ("", "s", "es", "n", "en", "e", "er"),
@@ -24,17 +25,16 @@ LINKS: dict[str, tuple[str, ...]] = {
     "no": ("", "s", "e"),
     "sv": ("", "s"),
 }
-"""The linking elements between the parts of a compound, by language."""
 MIN_PART_LETTERS = 4
+# Longer words are not split.
 MAX_WORD_LETTERS = 40
-"""Longer words are not split."""
+# Splits are cached because segments are merged and share their words.
 MAX_CACHED_WORDS = 500_000
-"""Splits are cached because segments are merged and share their words."""
+# With more custom entries than this, words are not checked for them before the split.
 MAX_CHECKED_ENTRIES = 200
-"""With more custom entries than this, words are not checked for them before the split."""
 
+# A part of a compound: as written, and then without its linking element, if it has one.
 Piece = tuple[str, ...]
-"""A part of a compound: as written, and then without its linking element, if it has one."""
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from svc_notebook.service.engine.deadline import stop_clock
 from svc_notebook.service.engine.text.word_forms import standard_table
 
+# The endings of singular and plural nouns by language, normalized.
 ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "ca": (("", "s"), ("a", "es"), ("", "os")),
     "de": (("", "s"), ("", "e"), ("e", "en"), ("", "en"), ("", "n")),
@@ -23,10 +24,9 @@ ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "nl": (("", "en"), ("", "s")),
     "pt": (("", "s"), ("", "es"), ("m", "ns"), ("l", "is"), ("ao", "oes")),
 }
-"""The endings of singular and plural nouns by language, normalized."""
 MIN_STEM_LETTERS = 2
+# The language with a lexicon of its own instead of a form table.
 LEXICON_LANGUAGE = "en"
-"""The language with a lexicon of its own instead of a form table."""
 
 
 @lru_cache(maxsize=50_000)

@@ -153,5 +153,5 @@ class LanguageResources:
     lexicon: Lexicon = field(default_factory=Lexicon)
 
 
+# Empty language resources.
 NO_LANGUAGE_RESOURCES = LanguageResources()
-"""Empty language resources."""

@@ -16,6 +16,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
 
+# The Snowball algorithm of each language.
 ALGORITHMS = {
     "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german",
     "el": "greek", "en": "english", "es": "spanish", "et": "estonian", "eu": "basque",
@@ -25,7 +26,6 @@ ALGORITHMS = {
     "pt-br": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
     "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
-"""The Snowball algorithm of each language."""
 
 
 @dataclass(frozen=True)

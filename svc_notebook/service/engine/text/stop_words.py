@@ -32,10 +32,10 @@ ENGLISH_SEARCH_WORDS = frozenset(
     words work works world year years young younger youngest zero
     """.split()  # noqa: SIM905
 )
+# Languages that use the stop words of another language.
 ALIASES = {"nb": "no", "nn": "no"}
-"""Languages that use the stop words of another language."""
+# More than the existing languages: unknown language codes are cached, too.
 MAX_CACHED_LANGUAGES = 200
-"""More than the existing languages: unknown language codes are cached, too."""
 
 
 @cache

@@ -68,8 +68,8 @@ def find_placeholders(text: str, rules: TokenizerSettings) -> Iterator[Bracketed
 
 Synonym = Mapping[str, Any]
 Phrase = tuple[str, ...]
+# The sources that a beginning is looked up in, in alphabetical order.
 MAX_TYPED_SOURCES = 100
-"""The sources that a beginning is looked up in, in alphabetical order."""
 
 
 class CompiledSynonym(NamedTuple):

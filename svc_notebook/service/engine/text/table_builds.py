@@ -22,8 +22,8 @@ from svc_notebook.files import FileLock
 from svc_notebook.service.engine.text.word_forms import has_table, standard_table, table_path
 
 LOCK_POLL_SECONDS = 0.2
+# Added to the niceness of the process: searches come first.
 LOW_PRIORITY = 10
-"""Added to the niceness of the process: searches come first."""
 
 _missing: ContextVar[set[str] | None] = ContextVar("missing", default=None)
 _starting = threading.Lock()

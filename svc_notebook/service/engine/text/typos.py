@@ -18,8 +18,8 @@ from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
 from svc_notebook.service.engine.text.stems import Stemmer, Stems
 
+# Longer words match without typos only.
 MAX_WORD_LETTERS = 30
-"""Longer words match without typos only."""
 ROW_LETTERS = MAX_WORD_LETTERS + 2
 FAR_TYPOS = 99
 

@@ -26,13 +26,14 @@ from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_o
 from svc_notebook.tokenization.character_table import BREAK
 from svc_notebook.tokenization.tokenizer import TokenizerSettings, split_all
 
+# Increased whenever the saved content changes.
 TABLE_FORMAT = 1
-"""Increased whenever the saved content changes."""
 
+# Languages that have a different code in `simplemma`.
 ALIASES = {"no": "nb"}
-"""Languages that have a different code in `simplemma`."""
 
 ROMANCE_ENDINGS = ("ar", "er", "ir", "re", "or")
+# By language, the endings of a verb's lowercase lemma and the minimum number of its forms.
 VERBS: dict[str, tuple[tuple[str, ...], int]] = {
     "ca": (ROMANCE_ENDINGS, 8),
     "de": (("en", "eln", "ern"), 1),
@@ -44,7 +45,6 @@ VERBS: dict[str, tuple[tuple[str, ...], int]] = {
     "pt": (ROMANCE_ENDINGS, 8),
     "sv": (("a",), 14),
 }
-"""By language, the endings of a verb's lowercase lemma and the minimum number of its forms."""
 
 
 class FormTable:
