@@ -104,7 +104,7 @@ def _suggest(name: str) -> str:
 def __dir__() -> list[str]:
     from svc_notebook.functions.homes import COROUTINES, FUNCTIONS
 
-    return sorted({*_MODULES, *_CLIENTS, *COROUTINES, *FUNCTIONS})
+    return sorted({"__version__", *_MODULES, *_CLIENTS, *COROUTINES, *FUNCTIONS})
 
 
 def load_ipython_extension(shell: Any) -> None:

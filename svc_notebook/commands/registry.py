@@ -20,7 +20,8 @@ def find_verb(name: str, face: Face) -> Verb:
     if name not in rows:
         prefix = "%svc" if face == "magic" else "svc"
         if any(name in (verb.name, verb.family) for verb in VERBS):
-            raise BadOption(f"`{name}` is available only in notebooks; `{prefix} help` lists verbs")
+            other = "in a terminal" if face == "magic" else "in notebooks"
+            raise BadOption(f"`{name}` is available only {other}; `{prefix} help` lists verbs")
         advice = _verb_meant(name, face) or did_you_mean(name, rows)
         advice = advice or f"; `{prefix} help` lists the verbs"
         raise BadOption(f"`{name}` is not a verb{advice}")

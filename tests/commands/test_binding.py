@@ -169,3 +169,13 @@ def test_common_options_do_not_reach_the_function() -> None:
 def test_help_option_is_accepted_anywhere() -> None:
     assert bind("search --help").wants_help
     assert bind("load a.csv -h").wants_help
+
+
+def test_a_verb_of_another_surface_is_answered_with_that_surface() -> None:
+    surfaces: list[tuple[str, Face, str]] = [
+        ("interleave", "magic", "only in a terminal; `%svc help`"),
+        ("connect", "command", "only in notebooks; `svc help`"),
+    ]
+    for name, face, message in surfaces:
+        with pytest.raises(BadOption, match=message):
+            find_verb(name, face)
