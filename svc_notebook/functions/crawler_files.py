@@ -106,9 +106,12 @@ async def compare_for_apply(
             "`crawler_api_key`; add them to the profile, or leave the file out"
         )
     crawlers = await _read_crawlers(client)
+    # A reserved or long name is shortened in the name of its file.
+    names = {folder_name(name): name for name in crawlers}
     changes = []
     for index, path in paths:
-        name, text = unquote(path.name.removesuffix(CRAWLER_SUFFIX)), read_text(path)
+        stem, text = path.name.removesuffix(CRAWLER_SUFFIX), read_text(path)
+        name = names.get(stem, unquote(stem))
         script = _without_application(read_script(text, str(path), keep_masks=True))
         if _first_index(script) != index:
             raise BadInput(f"{path}: its first action writes {_first_index(script)!r}, not {index}")

@@ -389,6 +389,9 @@ def test_crawlers_are_files_beside_the_configuration_of_their_index(
     before = svc.current().get_crawler(str(get_crawler("The manual")["id"]), withConfig=True)
     folder, file = tmp_path / "search", tmp_path / "search" / "a-manual" / "The manual.crawler.js"
 
+    japanese = "製品の説明書を集めるクローラー"  # whose encoded name is shortened
+    create_crawler(japanese, config)
+
     pulled = svc.pull_config(folder, ["a-manual", "a-shop"])
     text = file.read_text(encoding="utf-8")
 
