@@ -15,6 +15,7 @@ from svc_notebook.client import AsyncClient, Client, background_loop
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.deployment import configuration_files
 from svc_notebook.deployment.configuration_files import ConfigurationDrift, write_diff
+from svc_notebook.deployment.index_folders import name_file_of
 from svc_notebook.display import format_count
 from svc_notebook.files import write_all
 from svc_notebook.functions.crawler_files import (
@@ -56,7 +57,8 @@ async def pull_config(
     sorted; settings with their defaults are left out. Comments above an entry stay, and
     unchanged entries keep their lines. With credentials of the crawler interface, each crawler
     whose first action writes the index is a file `NAME.crawler.js`: its key is left out and other
-    secrets are masked. A file equivalent to the crawler is not rewritten.
+    secrets are masked. A file equivalent to the crawler is not rewritten. Without `indices`,
+    crawlers whose index does not exist yet are written, too.
 
     Parameters
     ----------
@@ -94,13 +96,16 @@ async def pull_config(
     True
     """
     target, root = asynchronous(client), _folder(folder)
-    names = _names(indices)
-    if names is None:
-        names = await configuration_files.list_own_indices(target)
-    crawlers = await compare_for_pull(target, root, names)
+    given = _names(indices)
+    names = await configuration_files.list_own_indices(target) if given is None else given
+    crawlers = await compare_for_pull(target, root, names, others=given is None)
     drift = await configuration_files.pull(target, root, names, check=check)
     if not check:
-        write_all({change.path: change.texts[1] for change in crawlers})
+        files: dict[Path, str] = {}
+        for change in crawlers:
+            files |= name_file_of(change.index, change.path.parent)
+            files[change.path] = change.texts[1]
+        write_all(files)
     return _with_crawlers(drift, crawlers, [] if check else [change.path for change in crawlers])
 
 

@@ -62,17 +62,20 @@ class CrawlerChange:
 
 
 async def compare_for_pull(
-    client: AsyncClient, folder: Path, indices: Iterable[str]
+    client: AsyncClient, folder: Path, indices: Iterable[str], *, others: bool
 ) -> list[CrawlerChange]:
     """Compare the files with the crawlers that write these indices, as a pull changes them.
 
-    A file that is equivalent to its crawler is unchanged, comments included. Without credentials
-    of the crawler interface, no crawler is compared.
+    With `others`, those that write any other index are compared, too: it may not exist yet. A file
+    that is equivalent to its crawler is unchanged, comments included. Without credentials of the
+    crawler interface, no crawler is compared.
     """
-    names = list(indices)
+    names, crawlers = {*indices}, await _read_crawlers(client)
+    if others:
+        names |= {index for _, live in crawlers.values() if (index := _first_index(live))}
     folders = assign_folders(folder, names)
     changes = []
-    for name, (_, live) in (await _read_crawlers(client)).items():
+    for name, (_, live) in crawlers.items():
         index = _first_index(live)
         if index not in folders:
             continue

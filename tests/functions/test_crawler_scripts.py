@@ -392,6 +392,13 @@ def test_crawlers_are_files_beside_the_configuration_of_their_index(
     japanese = "製品の説明書を集めるクローラー"  # whose encoded name is shortened
     create_crawler(japanese, config)
 
+    action["indexName"] = "not crawled/yet"
+    create_crawler("early", {**config, "actions": [action]})
+    svc.pull_config(tmp_path / "all")
+    assert (tmp_path / "all" / "a-not crawled%2Fyet" / "early.crawler.js").exists()
+    assert svc.pull_config(tmp_path / "all", check=True).complete
+    assert svc.apply_config(tmp_path / "all", check=True).complete
+
     pulled = svc.pull_config(folder, ["a-manual", "a-shop"])
     text = file.read_text(encoding="utf-8")
 
