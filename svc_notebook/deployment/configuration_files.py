@@ -245,11 +245,12 @@ async def _apply_one(client: AsyncClient, each: IndexFiles, note: str) -> Change
     """Write one index; it is read again, because a new replica has the settings of its primary."""
     async with alone(client, each.index):
         live = await _read_or_empty(client, each.index, [])
-        found = {
+        deltas = {
             scope: compare(scope, live.part(scope), each.state.part(scope)) for scope in each.scopes
         }
-        wanted = {scope: delta.after for scope, delta in found.items() if delta.before}
-        return await write_change(client, each.index, wanted, note=note) if wanted else None
+        wanted = {scope: delta.after for scope, delta in deltas.items() if delta.before}
+        # Without a difference, a change that was interrupted after its last step is finished.
+        return await write_change(client, each.index, wanted, note=note)
 
 
 async def list_entries(client: AsyncClient) -> list[Any]:

@@ -60,7 +60,7 @@ COMMANDS = {
     "deploy --atomic": Command(f"{DEPLOY}, atomic=True)", 6, deploys=True),
     "deploy records": Command(
         f"{DEPLOY}, resume=True, parts=['settings', 'synonyms', 'rules', 'records'])",
-        9, deploys=True, records=True,
+        10, deploys=True, records=True,
     ),
     "apply-config": Command(APPLY_FILES, 4),
     "clone": Command(

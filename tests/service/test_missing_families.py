@@ -13,7 +13,6 @@ from svc_notebook.service.http.router import MISSING_FAMILIES
 from tests.conftest import ROOT, Inside
 
 FAMILIES = {
-    "abtesting": "A/B testing",
     "abtesting_v3": "A/B testing",
     "agent_studio": "Agent Studio",
     "analytics": "Analytics patterns",

@@ -15,6 +15,7 @@ from tests.service.parameter_examples import SCENES, Scene
 
 # What a scene of one answer cannot show, and the test that does.
 ELSEWHERE = {
+    "enableABTest": "test_ab_tests.py",
     "userToken": "test_keys.py",
     "mode": "test_neural_search.py",
     "semanticSearch": "test_neural_search.py",

@@ -39,8 +39,8 @@ MISSING_FAMILIES = (
     _family("Analytics patterns", "/3/patterns", "`GET /2/searches` and its family have figures"),
     _family(
         "A/B testing",
-        "/[23]/abtests",
-        "`svc.tuning` compares settings on judged queries; `svc.estimate_ab_test` plans a test",
+        "/3/abtests",
+        "`POST /2/abtests` and its family run tests",
     ),
     _family(
         "Personalization",
