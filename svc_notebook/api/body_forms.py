@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -10,7 +11,7 @@ from svc_notebook.api.validation import Text, hints, read_text
 from svc_notebook.errors import BadInput
 
 # Members of settings that are returned and that no request can change.
-READ_ONLY_MEMBERS = ("primary", "version")
+READ_ONLY_SETTINGS = ("primary", "version")
 
 
 def read_params(body: Any) -> Any:
@@ -135,6 +136,11 @@ def read_aliases(settings: Any) -> Any:
     """
     if not isinstance(settings, dict):
         return settings
+    renamed = rename_settings(settings)
+    return {name: value for name, value in renamed.items() if name not in READ_ONLY_SETTINGS}
+
+
+def rename_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings under their current names, whose values take precedence."""
     former = {ALIASES[name]: value for name, value in settings.items() if name in ALIASES}
-    ignored = {*ALIASES, *READ_ONLY_MEMBERS}
-    return former | {name: value for name, value in settings.items() if name not in ignored}
+    return former | {name: value for name, value in settings.items() if name not in ALIASES}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from svc_notebook.api.parameters import ALIASES, Settings
+from svc_notebook.api.body_forms import READ_ONLY_SETTINGS, rename_settings
+from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import hints
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import ResourceKind, write_all
 from svc_notebook.client.operations import write_and_wait
 from svc_notebook.tuning.changes.state import (
     KINDS,
-    READ_ONLY_SETTINGS,
     IndexConfiguration,
     Scope,
     holds,
@@ -28,7 +28,7 @@ async def read_configuration(
 ) -> tuple[IndexConfiguration, list[str]]:
     """Read some scopes of an index; also return the settings that this version does not know."""
     parts: dict[str, Any] = {scope: await read_part(client, index, scope) for scope in scopes}
-    settings = {ALIASES.get(n) or n: v for n, v in parts.get("settings", {}).items()}
+    settings = rename_settings(parts.get("settings", {}))
     unknown = [name for name in settings if name not in hints(Settings)]
     if "settings" in parts:
         parts["settings"] = {n: v for n, v in settings.items() if n not in unknown}

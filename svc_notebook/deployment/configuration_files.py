@@ -12,7 +12,8 @@ from typing import Any
 import pandas as pd
 
 from svc_notebook.api import SearchApi
-from svc_notebook.api.parameters import ALIASES, Settings
+from svc_notebook.api.body_forms import READ_ONLY_SETTINGS, rename_settings
+from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
@@ -45,7 +46,6 @@ from svc_notebook.tuning.changes.journal import Change
 from svc_notebook.tuning.changes.journalled_write import alone, write_change
 from svc_notebook.tuning.changes.state import (
     KINDS,
-    READ_ONLY_SETTINGS,
     SCOPES,
     Delta,
     IndexConfiguration,
@@ -322,14 +322,14 @@ def _read_folder(folder: Path, index: str) -> IndexFiles | None:
 
 
 def _read_scope(path: Path, scope: Scope) -> dict[str, Any]:
-    found = read_entries(read_text(path), str(path), as_list=scope != "settings").values
+    values = read_entries(read_text(path), str(path), as_list=scope != "settings").values
     try:
         if scope == "settings":
-            named = {ALIASES.get(name, name): value for name, value in found.items()}
-            own = {k: v for k, v in named.items() if k not in READ_ONLY_SETTINGS}
-            return check_members(own, Settings, "")
+            settings = rename_settings(values)
+            changed = {k: v for k, v in settings.items() if k not in READ_ONLY_SETTINGS}
+            return check_members(changed, Settings, "")
         shape = KINDS[scope].shape
-        return {name: check_members(each, shape, name) for name, each in found.items()}
+        return {name: check_members(value, shape, name) for name, value in values.items()}
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
 

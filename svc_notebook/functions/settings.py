@@ -11,7 +11,8 @@ from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api import SearchApi
-from svc_notebook.api.parameters import ALIASES, Settings, default_of
+from svc_notebook.api.body_forms import READ_ONLY_SETTINGS, read_aliases, rename_settings
+from svc_notebook.api.parameters import Settings, default_of
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.api.validation import UnknownName, advise_extra, check_members, hints
 from svc_notebook.client import AsyncClient
@@ -24,9 +25,6 @@ from svc_notebook.functions.curation import Forward
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.journalled_write import noting
 from svc_notebook.tuning.changes.state import holds
-
-# Members of the settings that the service reports and that cannot be set.
-REPORTED_MEMBERS = ("primary", "version")
 
 
 class SettingsChange(Settings, Forward, total=False):
@@ -170,7 +168,8 @@ async def set_settings(
     if before is None or after is None:
         before, after = {}, {**values, **(extra or {})}
         unread = {"unread": "this key may not read settings; `after` contains the values sent"}
-    rows = [(name, before.get(name), after.get(name)) for name in [*values, *(extra or ())]]
+    names = [*rename_settings(values), *(extra or ())]
+    rows = [(name, before.get(name), after.get(name)) for name in names]
     frame = DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
     frame.attrs["svc"] = {"index": index, **check.facts(), **unread, **outcome.facts()}
     return frame
@@ -178,7 +177,7 @@ async def set_settings(
 
 def _confirm(client: AsyncClient, index: str, values: Mapping[str, Any]) -> Confirm | None:
     """Return the check that settings are changed; there is none for `extra` alone."""
-    named = {ALIASES.get(name) or name: value for name, value in values.items()}
+    named = rename_settings(values)
     return (lambda: holds(client, index, "settings", named)) if named else None
 
 
@@ -234,7 +233,7 @@ async def reset_settings(
     if chosen is None:
         present = await aio.get_settings(index)
         chosen = [
-            name for name in present if name not in REPORTED_MEMBERS and _differs(name, present)
+            name for name in present if name not in READ_ONLY_SETTINGS and _differs(name, present)
         ]
     if not chosen:
         return DataFrame([], columns=["setting", "before", "after"], dtype=object)
@@ -298,7 +297,7 @@ async def diff_settings(
     name, there = await _other_side(aio, other, file)
     rows = [
         (setting, _value(here, setting), _value(there, setting))
-        for setting in sorted({*here, *there} - {*REPORTED_MEMBERS})
+        for setting in sorted({*here, *there} - {*READ_ONLY_SETTINGS})
         if _value(here, setting) != _value(there, setting)
     ]
     return DataFrame(rows, columns=["setting", index, name], dtype=object)
@@ -336,10 +335,8 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
         raise BadInput(f"{path} is not valid JSON: {error}") from None
     if not isinstance(content, dict):
         raise BadInput(f"{path} must contain a JSON object of settings")
-    present = {str(name): value for name, value in content.items() if name not in REPORTED_MEMBERS}
-    named = {ALIASES.get(name, name): value for name, value in present.items()}
     try:
-        return check_members(named, Settings, "")
+        return check_members(read_aliases(content), Settings, "")
     except UnknownName as error:
         raise advise_extra(error) from None
 

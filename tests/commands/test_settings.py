@@ -42,6 +42,22 @@ def test_settings_come_from_file_body_and_line(typed: Typed, index: str, tmp_pat
     }
 
 
+@pytest.mark.parametrize("former", [None, ["brand"]])
+def test_a_current_name_takes_precedence_over_a_former_one(
+    typed: Typed, index: str, tmp_path: Path, former: Any
+) -> None:
+    """As in the files of the service's command-line client."""
+    searched = ["name", "brand"]
+    exported = {"searchableAttributes": searched, "attributesToIndex": former, "version": 2}
+    path = tmp_path / "settings.json"
+    path.write_text(json.dumps(exported))
+
+    with pytest.warns(UnknownAttributeWarning, match="`brand`"):
+        done = typed(f"settings set {index} --file {path}")
+
+    assert differing(done) == {"searchableAttributes": [["name"], searched]}
+
+
 def test_settings_come_as_a_dict_too(index: str) -> None:
     done = svc.set_settings(index, {"hitsPerPage": 5, "minProximity": 3}, minProximity=2)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from svc_notebook.api.parameters import ALIASES, Settings
+from svc_notebook.api.body_forms import READ_ONLY_SETTINGS, rename_settings
+from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.curation import ResourceKind, with_id
@@ -20,7 +21,6 @@ from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.snapshots import tabulate_change
 from svc_notebook.tuning.changes.state import (
     KINDS,
-    READ_ONLY_SETTINGS,
     SCOPES,
     Objects,
     Scope,
@@ -119,7 +119,7 @@ def _read_part(scope: Scope, given: Any) -> Objects:
     if scope == "settings":
         if not isinstance(given, Mapping):
             raise BadInput("settings must be a dict of names and values")
-        named = {ALIASES.get(str(name)) or str(name): value for name, value in given.items()}
+        named = rename_settings({str(name): value for name, value in given.items()})
         return check_members(
             {k: v for k, v in named.items() if k not in READ_ONLY_SETTINGS}, Settings, ""
         )

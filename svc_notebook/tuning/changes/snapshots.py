@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.api.body_forms import READ_ONLY_SETTINGS
 from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.declarations.declaration import public, verb
@@ -23,7 +24,6 @@ from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.journal import Change
 from svc_notebook.tuning.changes.state import (
     KINDS,
-    READ_ONLY_SETTINGS,
     IndexConfiguration,
     by_id,
     differences,

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
+from svc_notebook.api.body_forms import READ_ONLY_SETTINGS
 from svc_notebook.api.parameters import PARAMETERS, default_of
 from svc_notebook.api.validation import same
 from svc_notebook.client import AsyncClient
@@ -31,8 +32,6 @@ Parts = Mapping[Scope, Objects]
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 KINDS: dict[Scope, ResourceKind] = {"synonyms": SYNONYMS, "rules": RULES}
-# Members of a response with settings that cannot be set.
-READ_ONLY_SETTINGS = ("primary", "version")
 MAX_SINGLE_READS = 10  # more objects are read as a list
 
 
