@@ -249,6 +249,7 @@ def test_urls_that_failed_are_listed_with_their_reason_and_tried_by_a_click(
     expect(address(editor)).to_have_value(f"{site.url}/desk")
 
 
+@pytest.mark.timeout(150)
 def test_a_crawl_is_started_from_the_editor(notebook: Notebook, site: Site) -> None:
     notebook.run(
         "client = svc.current()\n"
@@ -263,5 +264,5 @@ def test_a_crawl_is_started_from_the_editor(notebook: Notebook, site: Site) -> N
 
     editor.get_by_role("button", name="Start crawl").click()
 
-    expect(editor).to_contain_text("Crawled: 2 done", timeout=30_000)
+    expect(editor).to_contain_text("Crawled: 2 done", timeout=60_000)
     expect(editor).not_to_contain_text("Not run yet")

@@ -51,7 +51,8 @@ def test_the_head_stays_while_hits_scroll(editor: Locator) -> None:
 
     expect(editor.locator(".svc-hit").last).to_be_in_viewport()
     for name in ("Query", "Hits", "Code"):
-        expect(editor.get_by_label(name).or_(editor.get_by_text(name)).first).to_be_in_viewport()
+        shown = editor.get_by_label(name, exact=True).or_(editor.get_by_text(name, exact=True))
+        expect(shown.first).to_be_in_viewport()
     assert editor.evaluate(
         "el => [...el.querySelectorAll('.svc-search, .svc-tab')].every(one => "
         "one.getBoundingClientRect().top >= el.getBoundingClientRect().top)"
