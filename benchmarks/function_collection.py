@@ -114,5 +114,7 @@ def _resolve(referred: str, name: str, short_names: dict[str, list[str]]) -> str
 
 def _is_different(query: str, record: dict[str, Any]) -> bool:
     words = set(_WORD.findall(query.lower()))
-    known = set(_WORD.findall(f"{record['name']} {record['summary']}".lower()))
-    return len(words) >= MIN_QUERY_WORDS and len(words & known) <= MAX_SHARED_WORDS * len(words)
+    record_words = set(_WORD.findall(f"{record['name']} {record['summary']}".lower()))
+    return len(words) >= MIN_QUERY_WORDS and len(words & record_words) <= MAX_SHARED_WORDS * len(
+        words
+    )

@@ -248,9 +248,9 @@ async def _apply_one(client: AsyncClient, each: IndexFiles, note: str) -> Change
         deltas = {
             scope: compare(scope, live.part(scope), each.state.part(scope)) for scope in each.scopes
         }
-        wanted = {scope: delta.after for scope, delta in deltas.items() if delta.before}
+        differing = {scope: delta.after for scope, delta in deltas.items() if delta.before}
         # Without a difference, a change that was interrupted after its last step is finished.
-        return await write_change(client, each.index, wanted, note=note)
+        return await write_change(client, each.index, differing, note=note)
 
 
 async def list_entries(client: AsyncClient) -> list[Any]:

@@ -121,6 +121,7 @@ async def add_ab_test(
     if isinstance(variant, str):
         other["index"] = variant
     else:
+        # The endpoint checks the names and values before anything is sent.
         other["customSearchParameters"] = cast("SearchParams", dict(variant))
     configuration: ABTestConfiguration = {
         "outliers": {"exclude": not outliers},

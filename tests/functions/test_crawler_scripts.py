@@ -426,9 +426,9 @@ def test_a_crawler_is_created_from_its_file_and_wrong_files_stop_everything(
     client: Client, tmp_path: Path
 ) -> None:
     connect_to(client)
-    place = tmp_path / "search" / "made"
-    place.mkdir(parents=True)
-    file = place / "made.crawler.js"
+    folder = tmp_path / "search" / "made"
+    folder.mkdir(parents=True)
+    file = folder / "made.crawler.js"
     text = (
         "export default {\n  rateLimit: 8, startUrls: ['https://a.test/'],\n"
         "  actions: [{ indexName: 'made', recordExtractor: () => [] }],\n};\n"
@@ -440,7 +440,7 @@ def test_a_crawler_is_created_from_its_file_and_wrong_files_stop_everything(
     assert applied.changes["kind"].tolist() == ["new"]
     assert get_crawler("made")["config"]["rateLimit"] == 8
     assert not svc.current().index_exists("made")
-    (place / "settings.yaml").write_text("hitsPerPage: 3\n")
+    (folder / "settings.yaml").write_text("hitsPerPage: 3\n")
     masked = text.replace("rateLimit: 8", f"rateLimit: 9, login: {{ a: '{MASK}' }}")
     wrong = {
         "new Crawler({": "made.crawler.js: Unexpected end of input",

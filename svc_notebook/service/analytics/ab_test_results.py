@@ -93,6 +93,7 @@ def evaluate(store: Store, test: StoredTest) -> Results:
     users = [_by_user(kept, number) for number, _ in enumerate(test.variants, 1)]
     purchases = _read_purchases(store, selection, kept)
     effect = test.configuration.get("minimumDetectableEffect")
+    # The members are joined from three dicts.
     variants = [
         cast("VariantFigures", {**fields, **_describe(figures.values()), "filterEffects": filtered})
         for fields, figures, filtered in zip(test.variants, users, effects, strict=True)
@@ -138,6 +139,7 @@ def _exclude(
             "usersCount": len(gone),
             "trackedSearchesCount": sum(part.figures.tracked for part in removed),
         }
+        # `name` is one of the two members of the effects.
         filtered.update(cast("FilterEffects", {name: counts}))
     return kept
 

@@ -197,4 +197,5 @@ def _describe(call: RequestContext, test: StoredTest) -> ABTest:
         },
         **results.significances,
     }
+    # A test without a significance lacks these members.
     return cast("ABTest", answer)

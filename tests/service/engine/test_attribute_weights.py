@@ -25,8 +25,8 @@ def fetch(ids: Sequence[str]) -> list[dict[str, Any]]:
 def score_records(settings: Any, **params: Any) -> dict[str, float]:
     index = Index({**SETTINGS, **settings})
     index.put(RECORDS)
-    found = index.search({"query": "lamp ", "getRankingInfo": True, **params}, fetch)
-    return {hit["objectID"]: hit["_rankingInfo"]["textScore"] for hit in found.hits}
+    result = index.search({"query": "lamp ", "getRankingInfo": True, **params}, fetch)
+    return {hit["objectID"]: hit["_rankingInfo"]["textScore"] for hit in result.hits}
 
 
 @pytest.mark.parametrize(
