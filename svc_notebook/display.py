@@ -74,7 +74,12 @@ def write_frame(frame: DataFrame) -> str:
 def _cell(value: Any, max_characters: int) -> str:
     if isinstance(value, Html):
         return value
-    return escape(shorten(text_of(value), max_characters))
+    return escape_lines(shorten(text_of(value), max_characters))
+
+
+def escape_lines(text: str) -> str:
+    """Escape a text as HTML of one line: in Markdown, a blank line ends HTML."""
+    return escape(text).replace("\n", "&#10;")
 
 
 def text_of(value: Any, *, compact: bool = False) -> str:

@@ -10,12 +10,14 @@ import json
 from html import escape
 from typing import Any
 
+from svc_notebook.display import escape_lines
+
 SNAPSHOT_ROWS = 200  # of one table
 
 
 def write_line(text: str, *, tag: str = "p") -> str:
     """Write one paragraph, or heading, of text."""
-    return f"<{tag}>{escape(text)}</{tag}>"
+    return f"<{tag}>{escape_lines(text)}</{tag}>"
 
 
 def write_json(value: Any) -> str:

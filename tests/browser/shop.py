@@ -61,9 +61,12 @@ def fill(service: Running, index: str, records: Sequence[dict[str, Any]]) -> Non
             pass
 
 
-def connect(service: Running) -> str:
-    """Code that connects a notebook to the service, as `client`."""
+def connect(service: Running, *, crawls: bool = False) -> str:
+    """Code that connects a notebook to the service, as `client`; with `crawls`, to crawlers too."""
+    crawler = (
+        f", crawler_user_id={service.crawlerUserId!r}, crawler_api_key={service.crawlerApiKey!r}"
+    )
     return (
         f"import svc_notebook as svc\nclient = svc.connect(url={service.url!r}, "
-        f"app_id={service.appId!r}, api_key={service.adminKey!r})\n"
+        f"app_id={service.appId!r}, api_key={service.adminKey!r}{crawler if crawls else ''})\n"
     )

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, expect
 from svc_notebook.client import Client, ClientConfig, Secret
 from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
+from tests.browser.shop import connect
 from tests.conftest import Running, start_service, stop_service
 from tests.service.crawl.site import Site
 
@@ -19,11 +20,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 SOURCE = "({url, $}) => {\n  return [{ title: $('h1').text(), path: url.pathname }];\n}"
 PAGE = """<!doctype html><title>{title}</title><h1>{title}</h1>
 <p>What it is made of, and for whom.</p>{links}"""
-CONNECT = (
-    "import svc_notebook as svc\n"
-    "svc.connect(url={url!r}, app_id={app!r}, api_key={key!r},"
-    " crawler_user_id={user!r}, crawler_api_key={password!r})"
-)
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +56,7 @@ def crawling(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[R
 
 @pytest.fixture(scope="module")
 def connection(crawling: Running) -> str:
-    return CONNECT.format(
-        url=crawling.url, app=crawling.appId, key=crawling.adminKey,
-        user=crawling.crawlerUserId, password=crawling.crawlerApiKey,
-    )  # fmt: skip
+    return connect(crawling, crawls=True)
 
 
 @pytest.fixture

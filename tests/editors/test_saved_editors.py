@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
 
+import mistune
 import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
@@ -12,7 +14,8 @@ from IPython.utils.capture import capture_output
 from nbconvert import HTMLExporter, MarkdownExporter
 
 import svc_notebook as svc
-from svc_notebook.client import Client
+from svc_notebook.client import Client, ClientConfig, Secret
+from tests.conftest import Running
 
 PIN = {"promote": [{"objectID": "1", "position": 0}]}
 RULE: Any = {
@@ -22,6 +25,12 @@ RULE: Any = {
     "consequence": PIN,
 }
 SYNONYM: Any = {"objectID": "lights", "type": "synonym", "synonyms": ["lamp", "light"]}
+
+# A blank line would end the HTML in Markdown.
+SOURCE = "function extract({$}) {\n\n    return [{a: 2 * 3 * 4}]\n}"
+EXTRACTOR = {"__type": "function", "source": SOURCE}
+ACTION = {"indexName": "pages", "pathsToMatch": ["http://x/**"], "recordExtractor": EXTRACTOR}
+CRAWLER: Any = {"rateLimit": 5, "startUrls": ["http://x/"], "actions": [ACTION]}
 
 
 class Text(HTMLParser):
@@ -45,12 +54,20 @@ class Text(HTMLParser):
 
 
 @pytest.fixture
-def editors(client: Client, shop: str) -> dict[str, Any]:
-    """Every editor of an index, with what its last state has to tell."""
+def editors(client: Client, shop: str, service: Running) -> Iterator[dict[str, Any]]:
+    """Every editor, by a text of its last state."""
     client.wait(client.save_rules(shop, [RULE]), index=shop)
     client.wait(client.save_synonyms(shop, [SYNONYM]), index=shop)
     open_editor: Any = {"client": client}
-    return {
+    crawling = Client(
+        ClientConfig(
+            url=service.url, app_id=service.appId, api_key=Secret(service.adminKey),
+            crawler_user_id=service.crawlerUserId, crawler_api_key=Secret(service.crawlerApiKey),
+        )
+    )  # fmt: skip
+    crawling.create_crawler(shop, CRAWLER)
+    yield {
+        SOURCE: svc.edit.crawler(shop, client=crawling),
         "blue lamp": svc.edit.query(shop, "blue lamp", **open_editor),
         "customRanking": svc.edit.settings(shop, **open_editor),
         "lights": svc.edit.synonyms(shop, **open_editor),
@@ -58,6 +75,7 @@ def editors(client: Client, shop: str) -> dict[str, Any]:
         "0 judgments": svc.edit.judgments(shop, ["lamp"], rater="ada", **open_editor),
         "oak table": svc.edit(shop, "oak table", **open_editor),
     }
+    crawling.close()
 
 
 def save(editor: Any) -> Any:
@@ -81,9 +99,9 @@ def test_every_editor_is_rendered_without_a_kernel(editors: dict[str, Any]) -> N
         html, _ = HTMLExporter().from_notebook_node(notebook)  # type: ignore[no-untyped-call]
         markdown, _ = MarkdownExporter().from_notebook_node(notebook)  # type: ignore[no-untyped-call]
 
-        seen = "".join(Text(html).parts)
-        for rendered in (seen, markdown):
+        for rendered in ("".join(Text(page).parts) for page in (html, str(mistune.html(markdown)))):
             assert words in rendered, editor
             assert rendered.count(f"{editor.title}: ") == 1, editor
             assert "Loading widget" not in rendered
             assert "model not found" not in rendered
+        assert "<table" in html, editor

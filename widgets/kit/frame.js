@@ -383,9 +383,15 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
   link.watch("height", edge.draw);
   window.addEventListener("keydown", markElement, true);
   const fallbackStyle = h("style", {});
-  // Only this editor's fallback: others may have no live view.
+  // Only this editor's fallback, and only beside this view: others may have no live view, and a copy
+  // of the notebook on the same page has a fallback of the same name. Where outputs are not
+  // JupyterLab's, a page has one notebook.
   link.watch("fallback_class", (name) => {
-    fallbackStyle.textContent = name ? `.${name}, .jp-OutputArea-child:has(.${name}) { display: none; }` : "";
+    if (!name) return;
+    root.dataset.fallback = name;
+    fallbackStyle.textContent =
+      `.jp-OutputArea:has([data-fallback="${name}"]) :is(.${name}, .jp-OutputArea-child:has(.${name})), ` +
+      `body:not(:has(.jp-OutputArea)) .${name} { display: none; }`;
   });
   el.append(fallbackStyle, root);
   return {

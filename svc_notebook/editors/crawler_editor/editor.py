@@ -17,9 +17,13 @@ from svc_notebook.display import format_count
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.crawler_editor.secret_mask import SecretMask
+from svc_notebook.editors.crawler_editor.tables import (
+    write_changes,
+    write_configuration,
+    write_trial,
+)
 from svc_notebook.editors.crawler_editor.trial import draw_trial, to_frame
 from svc_notebook.editors.rpc import call, report_progress, wait_for
-from svc_notebook.editors.snapshot import write_json, write_line
 from svc_notebook.editors.snippets import write_crawler
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
@@ -110,18 +114,9 @@ class CrawlerEditor(Editor):
         return ()
 
     def write_html(self) -> str:
-        """Write the result of the last test; without one, the configuration."""
-        if not self.shown:
-            return write_json(self.value)
-        error = self.shown["error"]
-        parts = [
-            write_line(f"{self.shown['url']}: {self.shown['linkCount']:,} links"),
-            write_line(f"{error['code']}: {error['message']}") if error else "",
-        ]
-        for action in self.shown["actions"]:
-            parts.append(write_line(f"{action['index']}: {action['count']:,} records"))
-            parts += [f"{write_line(record['text'], tag='pre')}" for record in action["records"]]
-        return "".join(parts)
+        """Write the changes, the configuration and the result of the last test as tables."""
+        tables = write_changes(self.differing()) + write_configuration(self.value)
+        return tables + (write_trial(self.shown) if self.shown else "")
 
     def codes(self) -> dict[str, str]:
         """Write how to try the page and to change the configuration; secrets stay masked."""

@@ -12,7 +12,7 @@ import traitlets
 from pandas import DataFrame
 
 from svc_notebook.api.validation import same
-from svc_notebook.display import write_table
+from svc_notebook.display import format_count, write_table
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.bundle import read_module, read_styles
@@ -131,7 +131,7 @@ class JudgmentEditor(Editor):
         head = ("query", "filters", "objectID", "rating", "note")
         scores = "".join(f"; {describe_score(score)}" for score in self.scores.get("whole", ()))
         measured = f"; {self.metric}{scores}" if scores else ""
-        return write_line(f"{len(rows):,} judgments{measured}") + write_table(head, rows)
+        return write_line(format_count(len(rows), "judgment") + measured) + write_table(head, rows)
 
     def codes(self) -> dict[str, str]:
         """Return the code that continues with the judgments, and the judgments as CSV."""

@@ -99,7 +99,7 @@ class QueryEditor(Editor):
         """Return the hits as an HTML table."""
         cards = self.answer.get("hits", [])
         hits = format_count(self.answer.get("nbHits", 0), "hit")
-        summary = f"{hits} for {json.dumps(self.value)}"
+        summary = f"{hits} for {search.describe_search(self.value)}"
         rows = [
             (card["place"], card["id"], search.unmark(card["title"]), _lines(card))
             for card in cards

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from svc_notebook.client import AsyncClient
+from svc_notebook.display import text_of
 from svc_notebook.editors.hit_cards import POST, PRE, HitDisplay, draw_hits, list_attributes
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.ranking_explanation import Ranking
@@ -22,6 +23,13 @@ async def search(client: AsyncClient, index: str, params: Params) -> Any:
     """Search, with the value of each ranking criterion and with marked matches."""
     options: Any = {"getRankingInfo": True, "highlightPreTag": PRE, "highlightPostTag": POST}
     return await client.search(index, **{**params, **options, "facets": []})
+
+
+def describe_search(params: Params) -> str:
+    """Describe search parameters in words: the query, then each other parameter."""
+    query = params.get("query")
+    others = [f"{name}: {text_of(value)}" for name, value in params.items() if name != "query"]
+    return ", ".join([f"“{query}”" if query else "all records", *others])
 
 
 async def count(
