@@ -14,7 +14,11 @@ export interface Mount {
   model: Model;
   el: HTMLElement;
   /** Where the front end has it: the models of other widgets, by reference. */
-  host?: { getModel(reference: string): Promise<Model> };
+  host?: {
+    getModel(reference: string): Promise<Model>;
+    /** In marimo, whose models have no code. */
+    getWidget?(reference: string): Promise<{ render(mount: { el: HTMLElement; signal?: AbortSignal }): Promise<void> }>;
+  };
 }
 
 /** The state trait of an editor. */

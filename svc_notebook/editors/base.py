@@ -13,7 +13,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Literal
 
-import anywidget
 import traitlets
 
 from svc_notebook.api.secured_keys import read_secured_key
@@ -24,6 +23,7 @@ from svc_notebook.client.tasks import Tasks
 from svc_notebook.display import Html
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.bundle import read_library
+from svc_notebook.editors.decisions import DecisionTraits
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
@@ -67,7 +67,7 @@ Step = Literal["undo", "redo", "revert"]
 JSON = {"to_json": lambda value, _: plain(value)}
 
 
-class Editor(anywidget.AnyWidget):
+class Editor(DecisionTraits):
     """An editor of something that belongs to an index."""
 
     title: ClassVar[str] = "Editor"
@@ -125,6 +125,10 @@ class Editor(anywidget.AnyWidget):
     def journal_change(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
         """Record in the journal what applying changes; the base class records nothing."""
         return nullcontext()
+
+    def list_decisions(self, draft: Draft) -> dict[str, Any]:
+        """Return the decisions that a draft contains, by the name of their trait."""
+        return {}
 
     def write_html(self) -> str:
         """Return the last state as HTML; see `svc_notebook.editors.snapshot`."""
@@ -343,6 +347,7 @@ class Editor(anywidget.AnyWidget):
         """Set the draft, and update the traits and the fallback."""
         self._draft = draft
         self.value = draft.value
+        self.set_decisions(self.list_decisions(draft))
         # The error of applying was about the previous draft.
         cleared = {"error": None} if self.needs else {}
         self._update_state(

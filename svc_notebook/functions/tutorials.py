@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from pandas import DataFrame
@@ -20,7 +21,7 @@ MODULES = ("cinema.py", "films.py")
 
 @public(verb("tutorials", "tutorials", "tutorials learn", profile=False))
 def copy_tutorials(folder: str | Path = "svc-tutorials", *, overwrite: bool = False) -> DataFrame:
-    """Copy the tutorials, which are notebooks, to a folder.
+    """Copy the tutorials, which are notebooks of Jupyter and marimo, to a folder.
 
     Parameters
     ----------
@@ -44,10 +45,10 @@ def copy_tutorials(folder: str | Path = "svc-tutorials", *, overwrite: bool = Fa
     --------
     >>> tutorials = svc.copy_tutorials("learn")
     >>> tutorials["title"].tolist()
-    ['From a CSV to search', 'Tune a search', 'Operate', 'Measure and improve']
+    ['From a CSV to search', 'Tune a search', 'Operate', 'Measure and improve', 'Search in marimo']
     """
     target = Path(folder)
-    notebooks = sorted(FOLDER.glob("*.ipynb"))
+    notebooks = sorted(FOLDER.glob("[0-9]*"))
     sources = [*notebooks, *(FOLDER / name for name in MODULES)]
     if not overwrite:
         _refuse_changed(sources, target)
@@ -79,6 +80,9 @@ def _refuse_changed(sources: list[Path], target: Path) -> None:
 
 
 def _read_title(notebook: Path) -> str:
-    """Return the first heading of a notebook."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    return "".join(cells[0]["source"]).splitlines()[0].lstrip("# ")
+    """Return the first heading of a notebook of Jupyter or marimo."""
+    text = notebook.read_text(encoding="utf-8")
+    if notebook.suffix == ".ipynb":
+        text = "".join(json.loads(text)["cells"][0]["source"])
+    heading = re.search(r"^ *# (.+)$", text, re.MULTILINE)
+    return heading[1] if heading else notebook.stem

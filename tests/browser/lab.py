@@ -35,7 +35,7 @@ def open_lab(
     home: Path, folder: Path, *, python: str = sys.executable, **variables: str
 ) -> Iterator[Lab]:
     """Run JupyterLab on a folder, with a home and settings of its own."""
-    port = _free_port()
+    port = find_free_port()
     process = _start(home, folder, port, python, variables)
     try:
         _wait_until_up(f"http://127.0.0.1:{port}", process)
@@ -45,7 +45,8 @@ def open_lab(
         process.wait(20)
 
 
-def _free_port() -> int:
+def find_free_port() -> int:
+    """Return a port on which nothing listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])

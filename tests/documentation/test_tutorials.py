@@ -21,12 +21,14 @@ def test_all_notebooks_and_what_they_import_are_copied(tmp_path: Path) -> None:
 
     files = {path.name: path.read_bytes() for path in (tmp_path / "a" / "b").iterdir()}
     assert copied["file"].tolist() == [
-        str(tmp_path / "a" / "b" / path.name) for path in sorted(NOTEBOOKS.glob("*.ipynb"))
+        str(tmp_path / "a" / "b" / path.name) for path in sorted(NOTEBOOKS.glob("[0-9]*"))
     ]
     assert files == {name: (NOTEBOOKS / name).read_bytes() for name in files}
     imported = re.findall(r"from (\w+) import", "".join(read_code(NOTEBOOKS)))
     own = {name for name in imported if (NOTEBOOKS / f"{name}.py").exists()}
-    assert own == {name.removesuffix(".py") for name in files if name.endswith(".py")}
+    modules = {name.removesuffix(".py") for name in files if name.endswith(".py")}
+    assert modules == {*own, "05-search-in-marimo"}
+    assert copied["title"].iloc[-1] == "Search in marimo"
 
 
 def read_code(folder: Path) -> list[str]:

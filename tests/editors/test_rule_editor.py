@@ -341,7 +341,7 @@ def test_a_parameter_is_read_by_its_type(editor: RuleEditor) -> None:
     assert editor.read_param("facetFilters", '["brand:Acme"]') == ["brand:Acme"]
     with pytest.raises(BadInput, match="did you mean `hitsPerPage`"):
         editor.read_param("hitPerPage", "7")
-    assert "hitsPerPage" in {row["name"] for row in editor.parameters()}
+    assert "hitsPerPage" in {row["name"] for row in editor.describe_parameters()}
 
 
 def test_a_key_that_may_not_write_opens_a_read_only_editor(

@@ -5,7 +5,7 @@ import { button, copyText, fill, focusedIn, h, setAttribute } from "./dom.js";
 import { ask } from "./dialog.js";
 import { lowerEdge } from "./height.js";
 import { notices } from "./notice.js";
-import { oneAtATime } from "./timing.js";
+import { debounce, oneAtATime } from "./timing.js";
 
 /** @typedef {import("../types").Mount} Mount */
 /** @typedef {import("../types").State} State */
@@ -16,6 +16,8 @@ import { oneAtATime } from "./timing.js";
 const CELL_EVENT = "svc-insert-cell";
 /** The event by which the JupyterLab extension notifies an editor that its kernel has ended or was restarted. */
 const ENDED_EVENT = "svc-kernel-ended";
+/** The pause after a decision until cells that follow the editor run again. */
+const DECISION_DELAY_MS = 200;
 const CELL_LANGUAGES = ["Python", "Magic"];
 const KEY_SOURCE =
   "The API key is not in the code. Python and magics use the connection of the notebook, svc.connect(); curl reads $SVC_API_KEY.";
@@ -381,6 +383,14 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
 
   link.watch("state", drawState);
   link.watch("height", edge.draw);
+  // marimo runs the cells that read this editor when the view saves a trait.
+  const saveRevision = debounce(() => {
+    model.set("seen_revision", model.get("revision"));
+    model.save_changes();
+  }, DECISION_DELAY_MS);
+  link.watch("revision", (revision) => {
+    if (revision > model.get("seen_revision")) saveRevision();
+  });
   window.addEventListener("keydown", markElement, true);
   const fallbackStyle = h("style", {});
   // Only this editor's fallback, and only beside this view: others may have no live view, and a copy
@@ -411,6 +421,7 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
     /** The current value, proposed values included. @returns {any} */
     value: () => (proposed ? proposed.value : model.get("value")),
     close() {
+      saveRevision.cancel();
       link.close();
       window.removeEventListener("keydown", markElement, true);
       fallbackStyle.remove();

@@ -201,7 +201,7 @@ export function comparePanel(view) {
   }
 
   async function load() {
-    rows = (await view.run("parameters", { settings: true })) ?? [];
+    rows = (await view.run("describe_parameters", { settings: true })) ?? [];
     redraw();
   }
 

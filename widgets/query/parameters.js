@@ -68,7 +68,7 @@ export function parameterPanel(view) {
   }
 
   async function load() {
-    rows = (await view.run("parameters")) ?? [];
+    rows = (await view.run("describe_parameters")) ?? [];
     regroup();
   }
 

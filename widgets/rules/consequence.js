@@ -209,7 +209,7 @@ function parameters(view, rule, propose) {
 
   async function list() {
     if (known.children.length) return;
-    const rows = (await view.run("parameters")) ?? [];
+    const rows = (await view.run("describe_parameters")) ?? [];
     fill(known, rows.map((/** @type {any} */ row) => h("option", { value: row.name }, row.meaning)));
   }
 

@@ -5,6 +5,8 @@ import { h } from "../kit/dom.js";
 /** @typedef {import("../types").Model} Model */
 
 const REFERENCE = "IPY_MODEL_";
+/** What references to widgets begin with in anywidget's hosts. */
+const WIDGET = "anywidget:";
 
 /** The editors of a workbench, drawn when they are first shown. */
 export class Panes {
@@ -18,13 +20,18 @@ export class Panes {
     this.drawn = new Map();
     /** @type {(() => void)[]} */
     this.closes = [];
+    this.ended = new AbortController();
     this.closed = false;
+  }
+
+  /** @param {string} name */
+  id(name) {
+    return String(this.parts[name] ?? "").replace(REFERENCE, "");
   }
 
   /** The model of one editor; undefined if the front end does not have it. @param {string} name @returns {Promise<Model | undefined>} */
   async model(name) {
-    const reference = String(this.parts[name] ?? "");
-    const found = this.manager ? this.manager.get_model(reference.replace(REFERENCE, "")) : this.host?.getModel(reference);
+    const found = this.manager ? this.manager.get_model(this.id(name)) : this.host?.getModel(this.parts[name] ?? "");
     return found?.catch(() => undefined);
   }
 
@@ -51,7 +58,14 @@ export class Panes {
       return;
     }
     try {
-      const definition = await load(model.get("_esm"));
+      const code = model.get("_esm");
+      if (!code && this.host?.getWidget) {
+        const widget = await this.host.getWidget(WIDGET + this.id(name));
+        if (this.closed) return;
+        el.replaceChildren();
+        return await widget.render({ el, signal: this.ended.signal });
+      }
+      const definition = await load(code);
       if (this.closed) return;
       el.replaceChildren();
       const close = await definition.render({ model, el });
@@ -63,6 +77,7 @@ export class Panes {
 
   close() {
     this.closed = true;
+    this.ended.abort();
     for (const close of this.closes) close();
   }
 }

@@ -23,6 +23,7 @@ from svc_notebook.editors.crawler_editor.tables import (
     write_trial,
 )
 from svc_notebook.editors.crawler_editor.trial import draw_trial, to_frame
+from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.rpc import call, report_progress, wait_for
 from svc_notebook.editors.snippets import write_crawler
 from svc_notebook.editors.traits import Texts
@@ -51,6 +52,9 @@ class CrawlerEditor(Editor):
     _esm = read_module("crawler.js")
     _css = read_styles("kit/kit.css", "crawler.css")
 
+    decided = ("draft",)
+
+    draft: Any = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
     urls: Any = Texts("url").tag(sync=True)
     shown: Any = traitlets.Dict().tag(sync=True, **JSON)
 
@@ -112,6 +116,11 @@ class CrawlerEditor(Editor):
             self.client, self._crawler, [done["taskId"]], timeout=CONFIGURATION_SECONDS
         )
         return ()
+
+    def list_decisions(self, draft: Draft) -> dict[str, Any]:
+        """Return the changed properties; None removes a property."""
+        removed = dict.fromkeys(name for name in draft.saved if name not in draft.value)
+        return {"draft": {**self._changes(draft.saved, draft.value), **removed}}
 
     def write_html(self) -> str:
         """Write the changes, the configuration and the result of the last test as tables."""

@@ -84,6 +84,9 @@ class CurationEditor(Editor):
     needs: ClassVar[str] = "editSettings"
     kind: ClassVar[ResourceKind]
 
+    decided = ("draft",)
+
+    draft: Any = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
     faults: Any = traitlets.Dict().tag(sync=True, **JSON)
     changes: Any = traitlets.Dict().tag(sync=True, **JSON)
     queries: Any = Texts("query").tag(sync=True)
@@ -158,6 +161,11 @@ class CurationEditor(Editor):
         """Take a list as saved that another editor has applied."""
         self._last_read = value
         super().take_applied(value)
+
+    def list_decisions(self, draft: Draft) -> dict[str, Any]:
+        """Return the changed objects by objectID; None deletes an object."""
+        changes = changes_of(draft.saved, draft.value)
+        return {"draft": {change["id"]: change["after"] for change in changes}}
 
     def codes(self) -> dict[str, str]:
         """Write the changes as code."""

@@ -234,7 +234,7 @@ class RuleEditor(CurationEditor):
         return check_members({name: value}, RuleParams, "params")[name]
 
     @call
-    def parameters(self) -> list[PanelRow]:
+    def describe_parameters(self) -> list[PanelRow]:
         """List the search parameters that a rule can set."""
         return list(list_parameters({}))
 

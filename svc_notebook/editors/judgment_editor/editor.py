@@ -45,6 +45,7 @@ from svc_notebook.tuning.tables.queries import Question, read_questions
 Rows = list[table.Row]
 OwnJudgments = dict[tuple[str, str, str], table.Row]  # by query, filters and objectID
 CARD_MEMBERS = ("id", "title", "lines", "more", "image", "json")
+JUDGED_MEMBERS = ("query", "filters", "objectID", "rating", "unrateable")
 LABELS = {"0": "irrelevant", "1": "related", "2": "good", "3": "perfect"}
 
 
@@ -53,13 +54,17 @@ class JudgmentEditor(Editor):
 
     `value` is the judgments of all raters as rows; `frame` is the same as a DataFrame, with which a
     later editor continues. `blind` hides the positions of hits, `shuffled` shuffles them. `scores`
-    has the score of each query and of all of them by `metric`.
+    has the score of each query and of all of them by `metric`. `judged` is the judged pairs of this
+    rater: `{query, filters, objectID, rating, unrateable}`.
     """
 
     title: ClassVar[str] = "Judgment editor"
     _esm = read_module("judgments.js")
     _css = read_styles("kit/kit.css", "query.css", "judgments.css")
 
+    decided = ("judged",)
+
+    judged: Any = traitlets.List(read_only=True)  # not synced: it can have thousands of rows
     hit_density = traitlets.Enum(DENSITIES, "rows").tag(sync=True)
     value: Any = traitlets.Any()  # not synced: a view draws the sheet of one query
     sheet: Any = traitlets.Dict().tag(sync=True, **JSON)
@@ -121,6 +126,15 @@ class JudgmentEditor(Editor):
     def check(self, value: Any) -> Rows:
         """Validate judgments, given as rows or as a DataFrame."""
         return table.read_judgments(value)
+
+    def list_decisions(self, draft: Draft) -> dict[str, Any]:
+        """Return the pairs that this rater has judged."""
+        judged = [
+            {name: row[name] for name in JUDGED_MEMBERS}
+            for row in draft.value
+            if row["rater"] == self.rater and table.is_judged(row)
+        ]
+        return {"judged": judged}
 
     def write_html(self) -> str:
         """Return the judgments as an HTML table."""

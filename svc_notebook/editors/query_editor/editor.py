@@ -46,16 +46,21 @@ BIN_DELAY_SECONDS = 0.5  # between facets and the bins that take many counts
 class QueryEditor(Editor):
     """Search an index as you type, with an explanation of each hit's rank.
 
-    `value` is the search parameters, `hits` their hits, `selected` the objectID of the hit selected
-    last. A hit that is pinned or hidden becomes a draft of a rule for the query, in `drafts`, which
-    is reviewed and applied in the view. `on_pin` and `on_hide` register callbacks that are called
-    instead, with `{query, objectID, position}`.
+    `value` is the search parameters, `query` and `parameters` the query and the others of them,
+    `hits` their hits, `selected` the objectID of the hit selected last. A hit that is pinned or
+    hidden becomes a draft of a rule for the query, in `drafts`, which is reviewed and applied in
+    the view. `on_pin` and `on_hide` register callbacks that are called instead, with
+    `{query, objectID, position}`.
     """
 
     title: ClassVar[str] = "Query editor"
     _esm = read_module("query.js")
     _css = read_styles("kit/kit.css", "query.css")
 
+    decided = ("query", "parameters", "selected", "drafts")
+
+    query = traitlets.Unicode(read_only=True).tag(sync=True)
+    parameters: Any = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
     hits: Any = traitlets.List()
     selected = traitlets.Unicode(allow_none=True, default_value=None).tag(sync=True)
     answer = traitlets.Dict().tag(sync=True, **JSON)
@@ -94,6 +99,11 @@ class QueryEditor(Editor):
         if not isinstance(value, dict):
             raise BadInput("the value of a query editor must be a dict: search parameters")
         return check_members(value, SearchParams, "")
+
+    def list_decisions(self, draft: Draft) -> dict[str, Any]:
+        """Return the query, and the other search parameters."""
+        others = {name: value for name, value in draft.value.items() if name != "query"}
+        return {"query": draft.value.get("query") or "", "parameters": others}
 
     def write_html(self) -> str:
         """Return the hits as an HTML table."""
@@ -278,7 +288,7 @@ class QueryEditor(Editor):
         return written
 
     @call
-    def parameters(self, settings: bool = False) -> list[Any]:
+    def describe_parameters(self, settings: bool = False) -> list[Any]:
         """List every search parameter, and with `settings` every setting."""
         return list(list_parameters(self.settings, with_settings=settings))
 

@@ -59,6 +59,9 @@ class SettingsEditor(Editor):
     _esm = read_module("settings.js")
     _css = read_styles("kit/kit.css", "query.css", "settings.css")
 
+    decided = ("draft",)
+
+    draft: Any = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
     queries: Any = Texts("query").tag(sync=True)
     forward = traitlets.Bool(False).tag(sync=True)
     changes: Any = traitlets.List().tag(sync=True, **JSON)
@@ -122,6 +125,10 @@ class SettingsEditor(Editor):
         changes = changing.changes_of(saved, value)
         note = self.title.lower()
         return noting(self.client, self.index, {"settings": changes}, note=note)
+
+    def list_decisions(self, draft: Draft) -> dict[str, Any]:
+        """Return the changed settings; None resets a setting."""
+        return {"draft": changing.changes_of(draft.saved, draft.value)}
 
     def write_html(self) -> str:
         """Return the changes and the settings as HTML tables."""

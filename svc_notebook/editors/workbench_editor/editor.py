@@ -58,8 +58,8 @@ class Workbench(Editor):
     """The editors of an index, linked: all drafts show in the hits, and one Apply writes them.
 
     `query`, `settings`, `synonyms`, `rules` and `judgments` are the editors. `value` is the changes
-    of all drafts, as `svc.tuning.apply` takes them. `trial` is how the drafts are searched, and the
-    score of the judged queries with them.
+    of all drafts, as `svc.tuning.apply` takes them; `draft` is the same. `trial` is how the drafts
+    are searched, and the score of the judged queries with them.
     """
 
     title: ClassVar[str] = "Workbench"
@@ -67,6 +67,12 @@ class Workbench(Editor):
     _esm = read_module("workbench.js")
     _css = read_styles("kit/kit.css", "workbench.css")
 
+    decided = ("search", "selected", "judged", "draft")
+
+    search: Any = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
+    selected = traitlets.Unicode(None, allow_none=True, read_only=True).tag(sync=True)
+    judged: Any = traitlets.List(read_only=True)
+    draft: Any = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
     parts: Any = traitlets.Dict().tag(sync=True, to_json=lambda parts, _: _write_references(parts))
     trial: Any = traitlets.Dict({**no_trial()}).tag(sync=True, **JSON)
     forward = traitlets.Bool(False).tag(sync=True)
@@ -144,6 +150,12 @@ class Workbench(Editor):
             if difference := diff_part(part, editor.saved, whole):
                 checked[part] = difference
         return checked
+
+    def list_decisions(self, draft: Draft) -> dict[str, Any]:
+        """Return the changes of all drafts, and the decisions in the query and judgment editors."""
+        query, judged = self.query, self.judgments.judged
+        searched = {"search": query.value, "selected": query.selected}
+        return {**searched, "judged": judged, "draft": draft.value}
 
     def write_html(self) -> str:
         """Return the changes, the score with them, and the hits as HTML tables."""
@@ -300,6 +312,8 @@ class Workbench(Editor):
             editor.leave_applying()
             editor.observe(lambda _, part=part: self._take_part(part), "value")
         self.judgments.observe(lambda _: event_loop.begin(self._measure_soon()), "value")
+        for editor, names in ((self.query, ["value", "selected"]), (self.judgments, ["judged"])):
+            editor.observe(lambda _: self.set_decisions(self.list_decisions(self._draft)), names)
         if not self.rules.state["readOnly"]:
             self.query.on_pin(lambda hit: self._draft_rule("pin", hit))
             self.query.on_hide(lambda hit: self._draft_rule("hide", hit))

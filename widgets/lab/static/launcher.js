@@ -16,6 +16,7 @@ const TUTORIAL_FILES = [
   "02-tune-a-search.ipynb",
   "03-operate.ipynb",
   "04-measure-and-improve.ipynb",
+  "05-search-in-marimo.py",
   "cinema.py",
   "films.py",
 ];
