@@ -22,9 +22,10 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
 from svc_notebook.service.indices.records import find_retired, read_bodies, read_chunks, read_ids
+from svc_notebook.service.migrations import MIGRATIONS
 from svc_notebook.service.resources.entries import read_entries
 from svc_notebook.service.service import Service
-from svc_notebook.service.store import MIGRATIONS, Store
+from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 from tests.conftest import examples, wait_published
 

@@ -13,8 +13,9 @@ import pytest
 from svc_notebook.service import events
 from svc_notebook.service.analytics.counted_search import CountedSearch, is_refinement
 from svc_notebook.service.analytics.search_counts import Retention, SearchCounter
+from svc_notebook.service.migrations import MIGRATIONS
 from svc_notebook.service.service import DATABASE
-from svc_notebook.service.store import MIGRATIONS, Store
+from svc_notebook.service.store import Store
 from tests.conftest import Inside, start_service
 from tests.service.service_process import Outside
 from tests.service.worker_calls import with_workers
@@ -234,6 +235,15 @@ def test_outcomes_of_events_stored_before_are_added(
             ("conversion", body.encode()),
         )
     earlier.close()
+    with monkeypatch.context() as patch:
+        patch.setattr("svc_notebook.service.store.MIGRATIONS", MIGRATIONS[:10])
+        counting = Store(tmp_path / DATABASE)
+    with counting.writing() as connection:
+        connection.execute(
+            "INSERT INTO counted (time, index_name, query, hits, user, query_id) "
+            "VALUES (1, 'a', '', 1, 'b', 'q')"
+        )
+    counting.close()
 
     store = Store(tmp_path / DATABASE)
 
@@ -241,7 +251,27 @@ def test_outcomes_of_events_stored_before_are_added(
         ("q", "purchase", "1", "EUR", 5.0),
         ("other", "purchase", "2", "EUR", 4.0),
     ]
+    assert store.read("SELECT clicks, conversions, purchases FROM counted") == [(0, 1, 1)]
     store.close()
+
+
+def test_sums_of_outcomes_follow_events(shop: Inside) -> None:
+    """An event may be stored before its search is, and is deleted with its user."""
+    service = shop.app.service
+    early = search(shop, "lamp", clickAnalytics=True)["queryID"]
+    click(shop, early, "1", "2")
+    service.search_counts.flush()
+    late = search(shop, "shelf", clickAnalytics=True, user="bob")["queryID"]
+    service.search_counts.flush()
+    click(shop, late, "3")
+    click(shop, late, "4")
+    sums = "SELECT query, clicks, positions, conversions FROM counted ORDER BY number"
+    assert service.store.read(sums) == [("lamp", 2, 2, 0), ("shelf", 2, 2, 0)]
+
+    with service.store.writing() as connection:
+        connection.execute("DELETE FROM events WHERE CAST(body AS TEXT) LIKE '%\"3\"%'")
+
+    assert service.store.read(sums) == [("lamp", 2, 2, 0), ("shelf", 1, 1, 0)]
 
 
 def test_lone_surrogates_are_counted_as_question_marks(shop: Inside) -> None:

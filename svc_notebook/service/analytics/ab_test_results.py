@@ -25,6 +25,7 @@ from svc_notebook.api.shapes.ab_tests import (
 from svc_notebook.service.analytics.ab_tests import StoredTest
 from svc_notebook.service.analytics.figures import (
     GROUPS,
+    HAS_REVENUE,
     Figures,
     rate,
     read_outcomes,
@@ -177,7 +178,7 @@ def _read_purchases(
     counted = {(part.variant, part.user, part.empty) for part in kept}
     rows = read_outcomes(
         store, selection, f"{GROUPS['variant_user']}, o.currency, sum(o.revenue)",
-        "o.kind = 'purchase' AND o.currency IS NOT NULL AND o.revenue IS NOT NULL",
+        HAS_REVENUE,
         "1, 2, o.event",
     )  # fmt: skip
     purchases: dict[str, list[_Purchase]] = defaultdict(list)

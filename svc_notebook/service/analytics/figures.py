@@ -33,9 +33,7 @@ class Figures(NamedTuple):
     searches: int = 0
     unanswered: int = 0
     unanswered_with_filters: int = 0
-    users: int = 0
     tracked: int = 0
-    tracked_users: int = 0
     clicked: int = 0
     clicks: int = 0
     positions: int = 0
@@ -49,52 +47,43 @@ class Figures(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[Figures]) -> Figures:
-        """Return the sums; that of `hits` has no meaning, nor that of `users` of several days."""
+        """Return the sums; that of `hits` has no meaning."""
         return cls(*map(sum, zip(cls(), *parts, strict=True)))
 
 
-# One row for each search; a view or another event than a click at a position counts for nothing.
-_SEARCHES = """
-    SELECT c.*,
-        coalesce(sum(o.kind = 'click' AND o.position IS NOT NULL), 0) AS clicks,
-        coalesce(sum(CASE o.kind WHEN 'click' THEN o.position END), 0) AS positions,
-        count(DISTINCT CASE WHEN o.kind <> 'click' THEN o.event END) AS conversions,
-        count(DISTINCT CASE o.kind WHEN 'addToCart' THEN o.event END) AS additions,
-        count(DISTINCT CASE o.kind WHEN 'purchase' THEN o.event END) AS purchases
-    FROM (SELECT * FROM counted WHERE {where}) AS c
-    LEFT JOIN outcomes AS o ON o.query_id = c.query_id
-    GROUP BY c.number
-"""
-# The same without outcomes, which takes a fraction of the time.
-_SEARCHES_ALONE = """
-    SELECT *, 0 AS clicks, 0 AS positions, 0 AS conversions, 0 AS additions, 0 AS purchases
-    FROM counted WHERE {where}
-"""
 _FIGURES = """
     SELECT {group}, count(*), sum(hits = 0), sum(hits = 0 AND filters IS NOT NULL),
-        count(DISTINCT user), count(query_id),
-        count(DISTINCT CASE WHEN query_id IS NOT NULL THEN user END),
-        sum(clicks > 0), sum(clicks), sum(positions), sum(conversions > 0), sum(conversions),
-        sum(additions > 0), sum(additions), sum(purchases > 0), sum(purchases), hits, max(number)
-    FROM ({searches}) GROUP BY 1
+        count(query_id), sum(clicks > 0), sum(clicks), sum(positions),
+        sum(conversions > 0), sum(conversions), sum(additions > 0), sum(additions),
+        sum(purchases > 0), sum(purchases), hits, max(number)
+    FROM counted WHERE {where} GROUP BY 1
 """
+# Outcomes with revenue; the first condition leaves out searches without any.
+HAS_REVENUE = (
+    "purchases > 0 AND o.kind = 'purchase' AND o.currency IS NOT NULL AND o.revenue IS NOT NULL"
+)
 _OUTCOMES = """
     SELECT {columns} FROM counted AS c JOIN outcomes AS o ON o.query_id = c.query_id
     WHERE {where} AND {condition} GROUP BY {groups}
 """
 
 
-def summarize(
-    store: Store, selection: Selection, by: GroupBy, *, outcomes: bool = True
-) -> dict[Key, Figures]:
-    """Return the figures of each group; of the searches of a query, the last one gives the hits.
-
-    Without `outcomes`, those of clicks and conversions are 0.
-    """
-    searches = (_SEARCHES if outcomes else _SEARCHES_ALONE).format(where=selection.where)
-    rows = store.read(_FIGURES.format(group=GROUPS[by], searches=searches), *selection.values)
+def summarize(store: Store, selection: Selection, by: GroupBy) -> dict[Key, Figures]:
+    """Return the figures of each group; of the searches of a query, the last one gives the hits."""
+    rows = store.read(_FIGURES.format(group=GROUPS[by], where=selection.where), *selection.values)
     # The last column only selects the row that `hits` is taken from.
     return {key: Figures(*figures) for key, *figures, _ in rows}
+
+
+def count_users(store: Store, selection: Selection, by: GroupBy) -> dict[Key, int]:
+    """Return the number of users who searched, by group."""
+    return dict(
+        store.read(
+            f"SELECT {GROUPS[by]}, count(DISTINCT user) FROM counted WHERE {selection.where} "
+            "GROUP BY 1",
+            *selection.values,
+        )
+    )
 
 
 def count_positions(
@@ -103,7 +92,7 @@ def count_positions(
     """Return the number of clicks in each range of positions, by group."""
     rows = read_outcomes(
         store, selection, f"{GROUPS[by]}, position, count(*)",
-        "o.kind = 'click' AND o.position IS NOT NULL", "1, 2",
+        "clicks > 0 AND o.kind = 'click' AND o.position IS NOT NULL", "1, 2",
     )  # fmt: skip
     counts: dict[Key, list[int]] = {}
     for key, position, clicks in rows:
@@ -132,7 +121,7 @@ def sum_revenue(
     """Return the revenue of purchases by currency, by group."""
     rows = read_outcomes(
         store, selection, f"{GROUPS[by]}, currency, sum(revenue)",
-        "o.kind = 'purchase' AND currency IS NOT NULL AND revenue IS NOT NULL", "1, 2",
+        HAS_REVENUE, "1, 2",
     )  # fmt: skip
     return collect_revenue(rows)
 

@@ -25,11 +25,13 @@ from svc_notebook.api.shapes.analytics import (
 )
 from svc_notebook.errors import BadInput
 from svc_notebook.service.analytics.figures import (
+    HAS_REVENUE,
     Figures,
     collect_revenue,
     count_positions,
     describe_positions,
     rate,
+    read_outcomes,
     sum_revenue,
     summarize,
 )
@@ -183,7 +185,9 @@ def _count_objects(store: Store, selection: Selection, more: str) -> tuple[Any, 
         *selection.values,
     )
     objects = np.frombuffer(b"".join(row[0] for row in rows), OBJECT_NUMBER)
-    return np.unique(objects.astype(np.int64), return_counts=True)
+    counts = np.bincount(objects)
+    numbers = np.flatnonzero(counts)
+    return numbers, counts[numbers]
 
 
 def _add_outcomes(store: Store, selection: Selection, rows: list[TopHit], details: Details) -> None:
@@ -198,32 +202,13 @@ def _add_outcomes(store: Store, selection: Selection, rows: list[TopHit], detail
             names,
         )
     }
-    source = (
-        "FROM counted AS c JOIN outcomes AS o ON o.query_id = c.query_id "
-        f"WHERE {selection.where} AND o.object IN (SELECT value FROM json_each(?))"
-    )
-    outcomes: dict[str, Figures] = {}
-    for name, *figures in store.read(
-        "SELECT o.object, count(DISTINCT CASE o.kind WHEN 'click' THEN c.number END), "
-        "coalesce(sum(o.kind = 'click'), 0), "
-        + ", ".join(
-            f"count(DISTINCT CASE WHEN o.kind {kinds} THEN {counted} END)"
-            for kinds in ("<> 'click'", "= 'addToCart'", "= 'purchase'")
-            for counted in ("c.number", "o.event")
-        )
-        + f" {source} GROUP BY 1",
-        *selection.values,
-        names,
-    ):
-        outcomes[name] = Figures(**dict(zip(_OUTCOME_MEMBERS, figures, strict=True)))
+    outcomes = _sum_outcomes(store, selection)
     revenues = collect_revenue(
-        store.read(
-            f"SELECT o.object, o.currency, sum(o.revenue) {source} AND o.kind = 'purchase' "
-            "AND o.currency IS NOT NULL AND o.revenue IS NOT NULL GROUP BY 1, 2",
-            *selection.values,
-            names,
+        read_outcomes(
+            store, selection, "o.object, o.currency, sum(o.revenue)",
+            f"{HAS_REVENUE} AND o.object IS NOT NULL", "1, 2",
         )
-    )
+    )  # fmt: skip
     for row in rows:
         name = row["hit"]
         figures_of = outcomes.get(name, Figures())._replace(tracked=tracked.get(name, 0))
@@ -233,9 +218,41 @@ def _add_outcomes(store: Store, selection: Selection, rows: list[TopHit], detail
         row.update(cast("TopHit", more))
 
 
+# The members of figures that count the searches and the events with an outcome, and the condition.
 _OUTCOME_MEMBERS = (
-    "clicked", "clicks", "converted", "conversions", "added", "additions", "bought", "purchases",
-)  # fmt: skip
+    ("clicked", "clicks", "o.kind = 'click'"),
+    ("converted", "conversions", "o.kind <> 'click'"),
+    ("added", "additions", "o.kind = 'addToCart'"),
+    ("bought", "purchases", "o.kind = 'purchase'"),
+)
+
+
+def _sum_outcomes(store: Store, selection: Selection) -> dict[str, Figures]:
+    """Return the outcomes of each record; distinct pairs are counted faster here than in SQL."""
+    conditions = ", ".join(condition for *_, condition in _OUTCOME_MEMBERS)
+    rows = store.read(
+        f"SELECT o.object, c.number, o.event, {conditions} FROM counted AS c "
+        f"JOIN outcomes AS o ON o.query_id = c.query_id WHERE {selection.where} "
+        "AND clicks + conversions > 0 AND o.object IS NOT NULL",
+        *selection.values,
+    )
+    if not rows:
+        return {}
+    names, *columns = zip(*rows, strict=True)
+    codes = {name: code for code, name in enumerate(dict.fromkeys(names))}
+    objects = np.array([codes[name] for name in names], np.int64)
+    searches, events, *chosen = (np.array(column, np.int64) for column in columns)
+    members: dict[str, list[int]] = {}
+    for (by_search, by_event, _), is_chosen in zip(_OUTCOME_MEMBERS, chosen, strict=True):
+        for member, ids in ((by_search, searches), (by_event, events)):
+            base = int(ids.max()) + 1
+            pairs = np.unique((objects * base + ids)[is_chosen == 1])
+            members[member] = np.bincount(pairs // base, minlength=len(codes)).tolist()
+    return {
+        name: Figures(**{member: counts[code] for member, counts in members.items()})
+        for name, code in codes.items()
+    }
+
 
 _FILTERS = (
     "SELECT {columns} FROM counted, json_each(filters) AS used "

@@ -24,6 +24,7 @@ from svc_notebook.api.shapes.analytics import (
 from svc_notebook.service.analytics.figures import (
     Figures,
     count_positions,
+    count_users,
     describe_positions,
     rate,
     sum_revenue,
@@ -54,11 +55,9 @@ def _daily(
     call: RequestContext,
     selected: Selection,
     describe: Callable[[Figures], dict[str, Any]],
-    *,
-    outcomes: bool = True,
 ) -> dict[str, Any]:
     """Return the figures in total and for each day; a day without searches has zeros."""
-    days = summarize(call.service.store, selected, "day", outcomes=outcomes)
+    days = summarize(call.service.store, selected, "day")
     return {
         **describe(Figures.total(days.values())),
         "dates": [
@@ -92,9 +91,7 @@ def get_searches_count(
 ) -> SearchCount:
     """Return the number of searches."""
     selected = select(call, index, startDate, endDate, tags)
-    return cast(
-        "SearchCount", _daily(call, selected, lambda f: {"count": f.searches}, outcomes=False)
-    )
+    return cast("SearchCount", _daily(call, selected, lambda f: {"count": f.searches}))
 
 
 @serves(AnalyticsApi.get_no_results_rate)
@@ -118,7 +115,6 @@ def get_no_results_rate(
                 "count": f.searches,
                 "noResultCount": f.unanswered,
             },
-            outcomes=False,
         ),
     )
 
@@ -280,9 +276,12 @@ def get_users_count(
 ) -> UserCount:
     """Return the number of users; one who searched on several days counts once in total."""
     selected = select(call, index, startDate, endDate, tags)
-    total = summarize(call.service.store, selected, "all", outcomes=False).get("", Figures())
-    daily = _daily(call, selected, lambda f: {"count": f.users}, outcomes=False)
-    return cast("UserCount", {**daily, "count": total.users})
+    store = call.service.store
+    daily = count_users(store, selected, "day")
+    return {
+        "count": count_users(store, selected, "all").get("", 0),
+        "dates": [{"date": name, "count": daily.get(day, 0)} for day, name in selected.dates()],
+    }
 
 
 @serves(AnalyticsApi.get_revenue)

@@ -21,8 +21,9 @@ from svc_notebook.service.crawlers.reindex import begin_reindex, block_urls
 from svc_notebook.service.crawlers.task import StoredCrawlerTask
 from svc_notebook.service.crawlers.work import run_reindex, run_urls
 from svc_notebook.service.folder import Idleness
+from svc_notebook.service.migrations import MIGRATIONS
 from svc_notebook.service.service import Service
-from svc_notebook.service.store import MIGRATIONS, Store
+from svc_notebook.service.store import Store
 from tests.service.crawlers.conftest import CRAWLERS, Desk, Site, configuration
 
 CONFIG = configuration()
