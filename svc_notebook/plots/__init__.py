@@ -6,12 +6,18 @@ axes.
 
 from __future__ import annotations
 
-from svc_notebook.plots.analytics import plot_ab_test, plot_click_positions, plot_search_counts
-from svc_notebook.plots.bars import plot_clusters, plot_crawl, plot_facets, plot_key_use
+from svc_notebook.plots.analytics import (
+    plot_ab_test,
+    plot_click_positions,
+    plot_clusters,
+    plot_crawl,
+    plot_facets,
+    plot_key_use,
+    plot_search_counts,
+)
 from svc_notebook.plots.canvas import Plot
 from svc_notebook.plots.changes import plot_changes
-from svc_notebook.plots.logs import plot_logs
-from svc_notebook.plots.operation import plot_events, plot_index_sizes, plot_tasks
+from svc_notebook.plots.operation import plot_events, plot_index_sizes, plot_logs, plot_tasks
 
 __all__ = [
     "Plot",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ LIGHT = Colours("#2f5d8c", "#9db7d1", "#dbe5ef", "#333333", "#767676")
 DARK = Colours("#a9cbee", "#52789e", "#2b4058", "#dddddd", "#9a9a9a")
 # About the width that a cell shows without scaling.
 WIDTH_INCHES = 7.5
+MAX_LABEL_CHARACTERS = 38
 
 
 def colours() -> Colours:
@@ -47,6 +49,15 @@ def shades(count: int) -> list[Any]:
     return [tuple(a + (b - a) * step for a, b in zip(first, last, strict=True)) for step in steps]
 
 
+def hue_map(*, lowest: str) -> Any:
+    """Return the shades between `lowest` and the hue as a colour map."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    palette = colours()
+    steps = dict.fromkeys([lowest, palette.palest, palette.pale, palette.hue])
+    return LinearSegmentedColormap.from_list("hue", [*steps])
+
+
 def background() -> str:
     """Return the background colour."""
     from matplotlib import rcParams
@@ -60,6 +71,17 @@ def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> No
     missing = [name for name in needed if name not in columns]
     if missing:
         raise BadInput(f"the DataFrame has no column `{missing[0]}`; {reader} returns it")
+
+
+def check_top(top: int) -> None:
+    """Raise `BadInput` for a number of rows to draw below 1."""
+    if top < 1:
+        raise BadInput("`top` must be 1 or more")
+
+
+def short(label: str, max_characters: int = MAX_LABEL_CHARACTERS) -> str:
+    """Shorten a label at its end."""
+    return shorten(label, max_characters)
 
 
 class Plot(list[Any]):
@@ -115,7 +137,7 @@ def _many(axes: Any) -> Iterable[Axes]:
 
 def clean(axes: Axes, title: str) -> None:
     """Remove lines without information, and left-align the title."""
-    axes.set_title(title, loc="left", fontsize=10, color=colours().ink)
+    axes.set_title(title, loc="left", fontsize=10, color=colours().ink, parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(colours().pale)
     axes.tick_params(colors=colours().grey, labelcolor=colours().ink, labelsize=8.5, length=3)

@@ -8,8 +8,15 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.display import shorten
-from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import WIDTH_INCHES, Plot, check_columns, clean, colours, make_axes
+from svc_notebook.plots.canvas import (
+    WIDTH_INCHES,
+    Plot,
+    check_columns,
+    check_top,
+    clean,
+    colours,
+    make_axes,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,8 +35,7 @@ COUNTED = {"new": "added", "changed": "changed", "gone": "removed"}
 def plot_changes(changes: pd.DataFrame, *, top: int = 30, axes: Any = None) -> Plot:
     """Draw the first `top` changes of a plan as a table of values before and after."""
     check_columns(changes, ("scope", "name", "kind", "before", "after"), "the plan of a deployment")
-    if top < 1:
-        raise BadInput("`top` must be 1 or more")
+    check_top(top)
     rows = [_cells(row) for row in changes.head(top).to_dict("records")]
     heights = [
         max(text.count("\n") + 1 for text in cells.values()) * LINE_INCHES + PADDING_INCHES

@@ -25,7 +25,7 @@ from svc_notebook.tuning.evaluation.runs import run as run
 from svc_notebook.tuning.evaluation.text_baseline import baseline as baseline
 from svc_notebook.tuning.html_report.traffic_preview import preview as preview
 from svc_notebook.tuning.suggestions.custom_ranking_fit import fit_custom_ranking as fit_custom_ranking
-from svc_notebook.tuning.suggestions.suggested_rules import suggest_rules as suggest_rules
+from svc_notebook.tuning.suggestions.rules import suggest_rules as suggest_rules
 from svc_notebook.tuning.suggestions.synonyms import suggest_synonyms as suggest_synonyms
 from svc_notebook.tuning.variants.search import search as search
 

@@ -24,7 +24,7 @@ COROUTINES: dict[str, str] = {
     "scratches": "svc_notebook.tuning.changes.scratch.scratches",
     "search": "svc_notebook.tuning.variants.search.search",
     "snapshot": "svc_notebook.tuning.changes.snapshots.snapshot",
-    "suggest_rules": "svc_notebook.tuning.suggestions.suggested_rules.suggest_rules",
+    "suggest_rules": "svc_notebook.tuning.suggestions.rules.suggest_rules",
     "suggest_synonyms": "svc_notebook.tuning.suggestions.synonyms.suggest_synonyms",
     "try_judge": "svc_notebook.tuning.evaluation.judge_trials.try_judge",
     "undo": "svc_notebook.tuning.changes.undo.undo",

@@ -13,7 +13,7 @@ import svc_notebook as svc
 from svc_notebook import tuning
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.suggestions.pairwise_fit import RIDGE_STRENGTH, fit_sum
+from svc_notebook.tuning.suggestions.custom_ranking_fit import RIDGE_STRENGTH, fit_sum
 from svc_notebook.tuning.tables.tables import check_judgments
 from tests.tuning.shop import client
 

@@ -18,7 +18,7 @@ from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows, war
 from svc_notebook.tuning.evaluation.rank_changes import find_moves, find_overlaps
 from svc_notebook.tuning.evaluation.ranked_lists import known_gains
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, score_runs
-from svc_notebook.tuning.plots.deltas import plot_deltas
+from svc_notebook.tuning.plots.comparisons import plot_deltas
 from svc_notebook.tuning.statistics import (
     RESAMPLES,
     TIE_TOLERANCE,

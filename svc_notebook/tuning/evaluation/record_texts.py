@@ -12,6 +12,7 @@ from svc_notebook.tokenization.tokenizer import TokenizerSettings, positions, sp
 
 # The column of judgments with the digest of the record that was judged.
 RECORD_HASH = "record_hash"
+MIN_WORD_LETTERS = 3
 _RULES = TokenizerSettings()
 _URL_START = re.compile(r"\w+://")
 
@@ -43,6 +44,20 @@ def is_url(text: str) -> bool:
 def split_words(text: str) -> list[str]:
     """Return the words of a text in lower case, as they are written."""
     return [text[token.start : token.end].casefold() for token in tokens(text, _RULES)]
+
+
+def words_of(value: Any) -> list[str]:
+    """Return the words of a text, or of the texts in a list or an object."""
+    if isinstance(value, str):
+        return split_words(value)
+    inner = value.values() if isinstance(value, Mapping) else value
+    members = inner if isinstance(value, Mapping | list) else ()
+    return [word for item in members for word in words_of(item)]
+
+
+def long_words(value: Any) -> set[str]:
+    """Return the words of a value that are long enough to have a meaning of their own."""
+    return {word for word in words_of(value) if len(word) >= MIN_WORD_LETTERS}
 
 
 def fold_words(query: str) -> list[str]:

@@ -5,12 +5,9 @@ Each function draws into `axes` or a new figure, and returns the axes.
 
 from __future__ import annotations
 
-from svc_notebook.tuning.plots.deltas import plot_deltas, plot_density
-from svc_notebook.tuning.plots.grades import plot_confusion, plot_grades
-from svc_notebook.tuning.plots.judged_share import plot_judged
-from svc_notebook.tuning.plots.top_hits import plot_tops
-from svc_notebook.tuning.plots.variants import plot_variants
-from svc_notebook.tuning.plots.zero_results import plot_zero_shares
+from svc_notebook.tuning.plots.comparisons import plot_deltas, plot_density, plot_tops
+from svc_notebook.tuning.plots.inputs import plot_confusion, plot_grades, plot_zero_shares
+from svc_notebook.tuning.plots.runs import plot_judged, plot_variants
 
 __all__ = [
     "plot_confusion",

@@ -21,7 +21,7 @@ from svc_notebook.tuning.evaluation.comparison_summary import (
     describe_few,
     describe_row,
 )
-from svc_notebook.tuning.plots.trials import plot_search
+from svc_notebook.tuning.plots.runs import plot_search
 from svc_notebook.tuning.variants.evidence import Evidence
 from svc_notebook.tuning.variants.guard import GuardLoss
 from svc_notebook.tuning.variants.samplers import TrialPlan

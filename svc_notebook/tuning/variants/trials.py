@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import msgspec
 import numpy as np
+import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
@@ -28,10 +29,18 @@ from svc_notebook.tuning.changes.state import (
     compare,
     write_parts,
 )
+from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows
 from svc_notebook.tuning.evaluation.runs import FIXED, run
-from svc_notebook.tuning.evaluation.scores import count_failures, evaluate
+from svc_notebook.tuning.evaluation.scores import count_failures, evaluate, score_runs
+from svc_notebook.tuning.statistics import t_interval
 from svc_notebook.tuning.tables.tables import QUESTION
-from svc_notebook.tuning.variants.spaces import Variant
+from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
+
+# The metric of suggestions, and the columns of what they gain.
+METRIC = "ndcg@10"
+GAIN_COLUMNS = [
+    "proposed", "measured", "before", "after", "delta", "low", "high", "document",
+]  # fmt: skip
 
 
 class Result(msgspec.Struct, frozen=True):
@@ -77,6 +86,10 @@ class TrialIndex:
         )
         return hits
 
+    async def compare(self, variant: Variant, queries: DataFrame) -> tuple[DataFrame, DataFrame]:
+        """Search without a variant and with it."""
+        return await self.run(AS_IT_IS, queries), await self.run(variant, queries)
+
     async def prepare(self, variant: Variant, queries: DataFrame) -> tuple[str, DataFrame, Any]:
         """Return the index, the queries and the parameters that search with a variant in place."""
         parts = variant.parts
@@ -119,13 +132,13 @@ class TrialIndex:
 
 
 def score(
-    found: DataFrame, queries: DataFrame, judgments: DataFrame, metric: str, options: Any
+    hits: DataFrame, queries: DataFrame, judgments: DataFrame, metric: str, options: Any
 ) -> tuple[list[float | None], float | None, int]:
     """Score a run: the value of each query in order, the judged share, the zero-result queries.
 
     A search that fails has no hits and scores 0: left out, it would raise the mean of the others.
     """
-    scored = count_failures(evaluate(found, judgments, metric, **options)).set_index(QUESTION)
+    scored = count_failures(evaluate(hits, judgments, metric, **options)).set_index(QUESTION)
     values = scored["value"].reindex(_keys(queries))
     scores: list[float | None] = [None if np.isnan(value) else float(value) for value in values]
     judged = float(scored["judged_at_k"].mean())
@@ -192,3 +205,89 @@ def _write(path: Path, mode: str, row: Mapping[str, Any]) -> None:
 def _read(line: bytes) -> Any:
     json = verify_checksum(line)
     return None if json is None else msgspec.json.decode(json)
+
+
+class HeldOutGain(NamedTuple):
+    """Mean scores of the measured queries before and after, and the 95 % t interval of the gain.
+
+    The queries that contain a word are divided into two halves. What one half suggests is
+    measured on the other, so that no query measures what its own judgments suggested.
+    """
+
+    measured: int
+    before: float
+    after: float
+    delta: float
+    low: float
+    high: float
+
+    @property
+    def cells(self) -> dict[str, Any]:
+        """The cells of a suggestion's row; one without a measured gain is listed last."""
+        return {"proposed": self.measured > 0 and self.delta > 0, **self._asdict()}
+
+
+UNMEASURED = HeldOutGain(0, np.nan, np.nan, np.nan, np.nan, np.nan)
+
+
+def suggested_id(*parts: str) -> str:
+    """Return the objectID of a suggested document, which is the same in each run."""
+    return f"suggested-{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:8]}"
+
+
+def sort_by_gain(rows: DataFrame, then_by: Mapping[str, bool]) -> DataFrame:
+    """Sort suggestions by their gain, then by columns, of which True are ascending."""
+    typed = rows.astype({"proposed": "bool", "delta": "float64"})
+    ascending = {"proposed": False, "delta": False, **then_by}
+    return typed.sort_values(
+        list(ascending), ascending=list(ascending.values()), na_position="last", kind="stable",
+        ignore_index=True,
+    )  # fmt: skip
+
+
+def halves_of(queries: Iterable[str]) -> dict[str, int]:
+    """Divide queries into two halves, by their texts alone."""
+    ordered = sorted(set(queries), key=lambda text: hashlib.sha256(text.encode()).digest())
+    return {text: number % 2 for number, text in enumerate(ordered)}
+
+
+def other_queries(containing: Iterable[str], sources: Collection[str]) -> set[str]:
+    """Return the queries that may measure a suggestion which comes from `sources`."""
+    halves = halves_of(containing)
+    suggesting = {halves[text] for text in sources if text in halves}
+    return {text for text, half in halves.items() if suggesting - {half}}
+
+
+def measure_gain(
+    before: DataFrame,
+    after: DataFrame,
+    judged: DataFrame | None,
+    queries: Collection[str],
+) -> HeldOutGain:
+    """Compare two runs on some of their queries."""
+    if judged is None or not queries:
+        return UNMEASURED
+    scores_before, scores_after = (_scores(hits, judged, queries) for hits in (before, after))
+    both = (
+        pd.concat([scores_before, scores_after], axis=1, join="inner")
+        .dropna()
+        .to_numpy(dtype=np.float64)
+    )
+    if not len(both):
+        return UNMEASURED
+    delta, low, high = t_interval(both[:, 1] - both[:, 0])
+    old, new = both.mean(axis=0)
+    return HeldOutGain(len(both), float(old), float(new), delta, low, high)
+
+
+def _scores(hits: DataFrame, judged: DataFrame, queries: Collection[str]) -> DataFrame:
+    of_queries = hits[hits["query"].isin(list(queries))].reset_index(drop=True)
+    judged_here = judged[judged["query"].isin(list(queries))].reset_index(drop=True)
+    if of_queries.empty or judged_here.empty:
+        return DataFrame({"value": []})
+    complete, _ = add_missing_rows(of_queries, judged_here, None)
+    scored: Any = score_runs(
+        complete, judged_here, METRIC, unjudged="zero", gains=None, relevant=1.0, queries=None,
+        warns=False,
+    )  # fmt: skip
+    return DataFrame(count_failures(scored).set_index(QUESTION)[["value"]])

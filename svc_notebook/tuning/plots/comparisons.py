@@ -1,16 +1,27 @@
-"""Plots of score differences per query, and of the uncertainty of their mean."""
+"""Plots of two compared runs: score differences, their uncertainty, and the hits of one query."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from svc_notebook.display import format_difference
-from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import Plot, background, clean, colours, draw_empty, make_axes
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.plots.canvas import (
+    MAX_LABEL_CHARACTERS,
+    Plot,
+    background,
+    check_top,
+    clean,
+    colours,
+    draw_empty,
+    make_axes,
+    short,
+)
 from svc_notebook.tuning.number_format import p_value, span
-from svc_notebook.tuning.plots.labels import pick, plain_title, short
 from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
 
 if TYPE_CHECKING:
@@ -19,9 +30,8 @@ if TYPE_CHECKING:
 
     from svc_notebook.tuning.results import ComparedRuns
 
-# Inches that one query takes where each has its label.
-ROW_INCHES = 0.24
-STRIP_INCHES = 3.2
+# Heights of a query with its difference and of a hit.
+QUERY_INCHES, HIT_INCHES = 0.24, 0.34
 
 
 def plot_deltas(
@@ -64,20 +74,18 @@ def plot_deltas(
     >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
     >>> axes = svc.tuning.plot_deltas(svc.tuning.compare(before, after, "judgments.csv"))
     """
-    if top < 1:
-        raise BadInput("`top` must be 1 or more")
-    metric, run = pick(comparison, metric, run)
+    check_top(top)
+    metric, run = _pick(comparison, metric, run)
     rows = comparison.scores
     part = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
     moved = part[part["delta"].abs() > TIE_TOLERANCE].sort_values(
         "delta", ascending=False, kind="stable"
     )
     shown = _ends(moved, top)
-    axis: Axes = make_axes(axes, 1, 1, 1.1 + ROW_INCHES * max(len(shown), 4))[0]
+    axis: Axes = make_axes(axes, 1, 1, 1.1 + QUERY_INCHES * max(len(shown), 4))[0]
     tested = comparison.test()
     row = tested[(tested["run"] == run) & (tested["metric"] == metric)].iloc[0]
-    clean(axis, _title(row))
-    plain_title(axis)
+    clean(axis, _describe_run(row))
     if moved.empty:
         draw_empty(axis, f"no query's {metric} differs")
         return Plot([axis])
@@ -85,7 +93,27 @@ def plot_deltas(
     return Plot([axis])
 
 
-def _title(row: Any) -> str:
+def _pick(comparison: ComparedRuns, metric: str | None, run: str | None) -> tuple[str, str]:
+    """Return the metric and the run to draw; by default the first of each."""
+    if not hasattr(comparison, "variants"):
+        raise BadInput("this is not a comparison of runs; svc.tuning.compare returns one")
+    metrics, runs = comparison.metrics, comparison.variants
+    chosen = metric or metrics[0]
+    if chosen not in metrics:
+        listed = ", ".join(metrics)
+        raise BadInput(f"this compares {listed}, not `{chosen}`{did_you_mean(chosen, metrics)}")
+    named = run or runs[0]
+    if named not in runs:
+        raise BadInput(f"the comparison has no run `{named}`{did_you_mean(named, runs)}")
+    return chosen, named
+
+
+def query_label(query: str, filters: str, max_characters: int = MAX_LABEL_CHARACTERS) -> str:
+    """Return the label of a query with its filters."""
+    return short(f"{query}  ({filters})" if filters else query, max_characters)
+
+
+def _describe_run(row: Any) -> str:
     mean = f"{format_difference(row['delta'], 3)} {span(row['low'], row['high'])}".strip()
     return (
         f"{row['metric']}, {short(str(row['run']), 32)}: mean {mean};  "
@@ -95,8 +123,6 @@ def _title(row: Any) -> str:
 
 def _ends(moved: DataFrame, top: int) -> DataFrame:
     """Keep the most extreme values of both ends."""
-    import pandas as pd
-
     if len(moved) <= 2 * top:
         return moved
     won, lost = moved[moved["delta"] > 0], moved[moved["delta"] < 0]
@@ -109,12 +135,13 @@ def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
     deltas = shown["delta"].to_numpy()
     # A gap for left-out queries, between the gains and the losses.
     gap = int((deltas > 0).sum())
-    places = np.arange(len(shown)) + (np.arange(len(shown)) >= gap) * (1.0 if left_out else 0.0)
+    rows = np.arange(len(shown))
+    heights = rows + (rows >= gap) * (1.0 if left_out else 0.0)
     axis.barh(
-        places, deltas, color=[palette.hue if d > 0 else palette.pale for d in deltas], height=0.7
+        heights, deltas, color=[palette.hue if d > 0 else palette.pale for d in deltas], height=0.7
     )
     reach = float(np.abs(deltas).max())
-    for height, row in zip(places, shown.to_dict("records"), strict=True):
+    for height, row in zip(heights, shown.to_dict("records"), strict=True):
         _write_words(axis, height, row)
     if left_out:
         axis.text(
@@ -122,19 +149,19 @@ def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
             fontsize=8, color=palette.grey, backgroundcolor=background(), zorder=3,
         )  # fmt: skip
     axis.axvline(0, color=palette.grey, lw=0.8)
-    axis.set_ylim(places.max() + 0.7, -0.7)
+    axis.set_ylim(heights.max() + 0.7, -0.7)
     axis.set_xlim(-1.75 * reach, 1.75 * reach)
     axis.set_yticks([])
     axis.set_xticks([])
     axis.spines[["left", "bottom"]].set_visible(False)
 
 
-def _write_words(axis: Axes, place: float, row: Any) -> None:
+def _write_words(axis: Axes, height: float, row: Any) -> None:
     """Write a query on the empty side of its bar, and its result at the bar's end."""
     palette, delta = colours(), row["delta"]
     side, away = (1, "right") if delta > 0 else (-1, "left")
     near = "left" if delta > 0 else "right"
-    label = short(f"{row['query']}  ({row['filters']})" if row["filters"] else row["query"])
+    label = query_label(row["query"], row["filters"])
     words = [
         (0.0, -5, away, label or "(empty)", 8.5, palette.ink),
         (delta, 5, near, format_difference(delta, 2), 8.5, palette.ink),
@@ -142,7 +169,7 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
     ]
     for x, aside, alignment, text, size, colour in words:
         axis.annotate(
-            text, (x, place), (side * aside, 0), textcoords="offset points", ha=alignment,
+            text, (x, height), (side * aside, 0), textcoords="offset points", ha=alignment,
             va="center", fontsize=size, color=colour, parse_math=False,
         )  # fmt: skip
 
@@ -176,12 +203,11 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
     >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
     >>> axes = svc.tuning.plot_density(svc.tuning.compare(before, after, "judgments.csv"))
     """
-    metric, _ = pick(comparison, metric, None)
+    metric, _ = _pick(comparison, metric, None)
     names = comparison.variants
     axis: Axes = make_axes(axes, 1, 1, 1.2 + 0.95 * len(names))[0]
     palette = colours()
     clean(axis, f"mean difference of {metric} to {short(comparison.base, 40)}, resampled")
-    plain_title(axis)
     scores = comparison.scores[comparison.scores["metric"] == metric].dropna(subset="delta")
     if scores.groupby("run").size().max() < 2 or scores.empty:
         draw_empty(axis, "there are too few queries to resample")
@@ -232,3 +258,123 @@ def _fill_ridge(axis: Axes, base: float, means: Any, row: Any) -> None:
     inside = (centres >= row["low"]) & (centres <= row["high"])
     axis.fill_between(centres, base, base + heights, color=palette.palest, lw=0)
     axis.fill_between(centres[inside], base, base + heights[inside], color=palette.pale, lw=0)
+
+
+def plot_tops(
+    comparison: ComparedRuns,
+    query: str,
+    *,
+    filters: str = "",
+    run: str | None = None,
+    titles: Mapping[str, str] | None = None,
+    axes: Any = None,
+) -> Plot:
+    """Plot the hits of one query before and after, with their ratings.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `compare`.
+    query : str
+        Query whose hits are drawn.
+    filters : str, default ""
+        Filters of the query.
+    run : str, default the first
+        Name of the run that is compared with the base.
+    titles : dict or Series, default None
+        Titles of records by objectID.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Plot
+        The plot, which has the methods of its axes.
+
+    Raises
+    ------
+    BadInput
+        If neither run has hits of the query, or the run does not exist.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> compared = svc.tuning.compare(before, after, "judgments.csv")
+    >>> titles = svc.samples.products().set_index("sku")["name"]
+    >>> axes = svc.tuning.plot_tops(compared, "mug", titles=titles)
+    """
+    metric, run = _pick(comparison, None, run)
+    rows = comparison.moves
+    part = rows[(rows["run"] == run) & (rows["query"] == query) & (rows["filters"] == filters)]
+    if part.empty:
+        queries = rows["query"].unique()
+        if query not in set(queries):
+            raise BadInput(f"neither run has hits of {query!r}{did_you_mean(query, queries)}")
+        raise BadInput(f"give the `filters` of {query!r}, as in the run")
+    deepest = int(part[["rank_before", "rank_after"]].max().max())
+    axis: Axes = make_axes(axes, 1, 1, 1.2 + HIT_INCHES * deepest)[0]
+    clean(axis, _describe_query(comparison, metric, run, query, filters))
+    for row in part.to_dict("records"):
+        _draw_hit(axis, row, titles if titles is not None else {})
+    _draw_heads(axis, comparison.base, run, deepest)
+    return Plot([axis])
+
+
+def _describe_query(
+    comparison: ComparedRuns, metric: str, run: str, query: str, filters: str
+) -> str:
+    rows = comparison.scores
+    scores = rows[
+        (rows["run"] == run) & (rows["metric"] == metric)
+        & (rows["query"] == query) & (rows["filters"] == filters)
+    ].iloc[0]  # fmt: skip
+    label = query_label(query, filters, 50)
+    if scores["delta"] != scores["delta"]:
+        return label
+    before, after, delta = scores["before"], scores["after"], format_difference(scores["delta"], 3)
+    return f"“{label}”   {metric} {before:.3f} → {after:.3f}  ({delta})"
+
+
+def _draw_heads(axis: Axes, base: str, run: str, deepest: int) -> None:
+    palette = colours()
+    for x, name, side in ((0.0, base, "right"), (1.0, run, "left")):
+        axis.text(x, 0.25, short(name, 44), ha=side, va="center", fontsize=8.5, color=palette.grey,
+                  parse_math=False)  # fmt: skip
+    axis.set_xlim(-1.35, 2.35)
+    axis.set_ylim(deepest + 0.6, -0.2)
+    axis.set_xticks([])
+    axis.set_yticks([])
+    axis.spines[["left", "bottom"]].set_visible(False)
+
+
+def _draw_hit(axis: Axes, row: Mapping[Any, Any], titles: Mapping[str, str]) -> None:
+    palette = colours()
+    stays = row["kind"] == "same"
+    ranks = [row["rank_before"], row["rank_after"]]
+    is_listed = [not pd.isna(rank) for rank in ranks]
+    if all(is_listed):
+        colour, width = (palette.palest, 1.4) if stays else (palette.hue, 1.6)
+        axis.plot([0.05, 0.95], [float(rank) for rank in ranks], color=colour, lw=width, zorder=1)
+    label = short(str(titles.get(row["objectID"], row["objectID"])), 34)
+    for x, position, shown in zip((0.0, 1.0), ranks, is_listed, strict=True):
+        if not shown:
+            continue
+        _draw_mark(axis, x, float(position), row["gain"])
+        alone = not all(is_listed)
+        axis.text(
+            x + (-0.07 if x == 0 else 0.07), float(position), f"{label}  {position}" if x == 0 else
+            f"{position}  {label}", ha="right" if x == 0 else "left", va="center", fontsize=8.5,
+            color=palette.ink if alone or not stays else palette.grey, parse_math=False,
+        )  # fmt: skip
+
+
+def _draw_mark(axis: Axes, x: float, y: float, gain: float) -> None:
+    palette = colours()
+    unjudged = gain != gain
+    shade = background() if unjudged else palette.hue if gain > 0 else palette.pale
+    axis.scatter([x], [y], s=130, color=shade, edgecolors=palette.hue, linewidths=1.2, zorder=2)
+    if not unjudged:
+        ink = background() if gain > 0 else palette.ink
+        axis.text(x, y, f"{gain:g}"[:3], ha="center", va="center", fontsize=7, color=ink, zorder=3)

@@ -1,4 +1,4 @@
-"""Plots of judgments: the distribution of grades, and where two raters differ."""
+"""Plots of what is measured: the grades of judgments, two raters, and zero-result queries."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import Plot, background, clean, colours, draw_empty, make_axes
-from svc_notebook.tuning.plots.labels import plain_title, short
+from svc_notebook.plots.canvas import (
+    Plot,
+    background,
+    clean,
+    colours,
+    draw_empty,
+    hue_map,
+    make_axes,
+    short,
+)
 from svc_notebook.tuning.statistics import cohen
+from svc_notebook.tuning.tables.sampling import zero_shares
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
+ZERO_RESULTS_INCHES = 1.9
 # More grades are drawn as a histogram.
 MAX_GRADE_BARS = 12
 
@@ -59,7 +69,8 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Plot:
         return Plot([axis])
     palette = colours()
     # Better grades are darker.
-    shades = [_shade(number / max(len(labels) - 1, 1)) for number in range(len(labels))]
+    shade = hue_map(lowest=palette.palest)
+    shades = [shade(number / max(len(labels) - 1, 1)) for number in range(len(labels))]
     drawn = axis.barh(range(len(labels)), counts, color=shades, height=0.7)
     total = counts.sum()
     words = [f"{count:,}  {count / total:.0%}" for count in counts]
@@ -107,13 +118,12 @@ def plot_confusion(
     """
     judged = check_judgments(judgments)
     first, other = _two(judged, raters)
-    both = _paired(judged, first, other)
+    both = _paired(judged, [first, other])
     grades = np.unique(both) if len(both) else np.zeros(0)
     axis: Axes = make_axes(axes, 1, 1, 1.3 + 0.42 * max(len(grades), 3))[0]
     kappa = cohen(both, weighted=True) if len(both) else float("nan")
     words = f", kappa {kappa:.2f} (squared weights)" if kappa == kappa else ""
     clean(axis, f"{len(both):,} hits that {short(first, 20)} and {short(other, 20)} rated{words}")
-    plain_title(axis)
     if not len(both):
         draw_empty(axis, "no hit was rated by both")
         return Plot([axis])
@@ -131,15 +141,6 @@ def _counted(ratings: Any) -> tuple[list[str], Any]:
     return [f"{low:.2g} to {high:.2g}" for low, high in itertools.pairwise(edges)], counts
 
 
-def _shade(share: float) -> Any:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    palette = colours()
-    return LinearSegmentedColormap.from_list("hue", [palette.palest, palette.pale, palette.hue])(
-        share
-    )
-
-
 def _two(judged: DataFrame, raters: tuple[str, str] | None) -> tuple[str, str]:
     names = [str(name) for name in dict.fromkeys(judged["rater"])]
     if raters is None:
@@ -154,25 +155,22 @@ def _two(judged: DataFrame, raters: tuple[str, str] | None) -> tuple[str, str]:
     return raters
 
 
-def _paired(judged: DataFrame, one: str, other: str) -> Any:
-    rated = judged[judged["rating"].notna() & judged["rater"].isin([one, other])]
+def _paired(judged: DataFrame, raters: list[str]) -> Any:
+    rated = judged[judged["rating"].notna() & judged["rater"].isin(raters)]
     table = rated.pivot(index=[*QUESTION, "objectID"], columns="rater", values="rating")
-    table = table.reindex(columns=[one, other]).dropna()
-    return table.to_numpy(dtype=float)
+    return table.reindex(columns=raters).dropna().to_numpy(dtype=float)
 
 
 def _draw_counts(axis: Axes, both: Any, grades: Any) -> None:
-    from matplotlib.colors import LinearSegmentedColormap
-
     palette = colours()
     counts = np.zeros((len(grades), len(grades)))
     coded = np.searchsorted(grades, both)
     np.add.at(counts, (coded[:, 0], coded[:, 1]), 1)
-    shades = LinearSegmentedColormap.from_list(
-        "hue", [background(), palette.palest, palette.pale, palette.hue]
-    )
     edges = np.arange(len(grades) + 1) - 0.5
-    axis.pcolormesh(edges, edges, counts, cmap=shades, edgecolors=palette.palest, linewidth=0.8)
+    axis.pcolormesh(
+        edges, edges, counts, cmap=hue_map(lowest=background()), edgecolors=palette.palest,
+        linewidth=0.8,
+    )  # fmt: skip
     for (row, column), count in np.ndenumerate(counts):
         ink = background() if count > 0.8 * counts.max() else palette.ink
         weight = "bold" if row == column else "normal"
@@ -184,3 +182,66 @@ def _draw_counts(axis: Axes, both: Any, grades: Any) -> None:
     axis.set_aspect("equal")
     axis.tick_params(length=0)
     axis.spines[["left", "bottom"]].set_visible(False)
+
+
+def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Plot:
+    """Plot the zero-result share of the searches of each stratum of a log.
+
+    Parameters
+    ----------
+    log : DataFrame
+        Result of `read_searches` or `read_logs`, or a table with the columns `query` and
+        `nbHits`.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Plot
+        The plot, which has the methods of its axes.
+
+    Raises
+    ------
+    BadInput
+        If the log does not contain the number of hits.
+
+    Examples
+    --------
+    >>> log = pd.DataFrame({"query": ["mug", "toaster", "toaster"], "nbHits": [20, 0, 0]})
+    >>> axes = svc.tuning.plot_zero_shares(log)
+    """
+    axis: Axes = make_axes(axes, 1, 1, ZERO_RESULTS_INCHES)[0]
+    shares = zero_shares(log)
+    *_, total = shares.to_dict("records")
+    clean(axis, _describe_shares(total))
+    rows = shares[(shares["stratum"] != "all") & (shares["searches"] > 0)]
+    if rows.empty:
+        draw_empty(axis, "no searches")
+        return Plot([axis])
+    palette = colours()
+    axis.barh(range(len(rows)), rows["share"], color=palette.hue, height=0.62)
+    for height, row in enumerate(rows.to_dict("records")):
+        text = f"{row['share']:.1%}  ({row['zero']:,} of {row['searches']:,})"
+        axis.annotate(
+            text, (row["share"], height), (5, 0), textcoords="offset points", va="center",
+            fontsize=8.5, color=palette.ink,
+        )  # fmt: skip
+    labels = [
+        f"{name}, {count:,} quer{'y' if count == 1 else 'ies'}"
+        for name, count in zip(rows["stratum"], rows["queries"], strict=True)
+    ]
+    axis.set_yticks(range(len(rows)), labels)
+    axis.set_ylim(len(rows) - 0.4, -0.6)
+    axis.set_xlim(0, (rows["share"].max() or 1) * 1.35)
+    axis.xaxis.set_visible(False)
+    axis.tick_params(left=False)
+    axis.spines["bottom"].set_visible(False)
+    return Plot([axis])
+
+
+def _describe_shares(total: Any) -> str:
+    if not total["searches"]:
+        return "Zero-result searches"
+    return (
+        f"Zero-result searches: {total['share']:.1%} of {total['searches']:,}, by query frequency"
+    )
