@@ -40,21 +40,21 @@ class JudgmentFile(pytest.File):
     @cached_property
     def members(self) -> Any:
         """What the file contains."""
-        from svc_notebook.tuning.evaluation.relevance_file import read_relevance_file
+        from svc_notebook.tuning.evaluation.requirements import read_relevance_file
 
         return read_relevance_file(self.path)
 
     @cached_property
     def verdict(self) -> Any:
         """The verdict on all requirements."""
-        from svc_notebook.tuning.evaluation.relevance_file import check_file
+        from svc_notebook.tuning.evaluation.requirements import check_file
 
         return check_file(self.path, self.members, self.config.getoption("--svc-profile"))
 
     def collect(self) -> Iterable[pytest.Item]:
         """Yield a test for each requirement."""
         from svc_notebook.errors import SvcError
-        from svc_notebook.tuning.evaluation.relevance_file import list_requirements
+        from svc_notebook.tuning.evaluation.requirements import list_requirements
 
         try:
             listed = list_requirements(self.members)

@@ -16,7 +16,13 @@ from svc_notebook.client.operations import is_own, write_and_wait
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.client.temporary_index import TemporaryIndex, name_temporary_index
 from svc_notebook.deployment.configuration import (
+    Replicas,
+    check_free,
+    is_virtual,
+    list_replicas,
+    map_replicas,
     read_configuration,
+    replica_name,
     without_index_settings,
     write_configuration,
 )
@@ -28,14 +34,6 @@ from svc_notebook.deployment.record_transfer import (
     RecordTransfer,
     is_resumable,
     open_temporary,
-)
-from svc_notebook.deployment.replica_names import (
-    Replicas,
-    check_free,
-    is_virtual,
-    list_replicas,
-    map_replicas,
-    replica_name,
 )
 from svc_notebook.display import format_count
 from svc_notebook.errors import BadInput, NotFound, Stopped, SvcError, did_you_mean

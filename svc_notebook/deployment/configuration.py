@@ -1,8 +1,9 @@
-"""The configuration of an index as another index takes it over, and how it is written."""
+"""The configuration of an index as another index takes it over, and the names of its replicas."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from svc_notebook.api.body_forms import READ_ONLY_SETTINGS, rename_settings
@@ -10,7 +11,8 @@ from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import hints
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import ResourceKind, write_all
-from svc_notebook.client.operations import write_and_wait
+from svc_notebook.client.operations import index_exists, write_and_wait
+from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.changes.state import (
     KINDS,
     IndexConfiguration,
@@ -18,6 +20,9 @@ from svc_notebook.tuning.changes.state import (
     holds,
     read_part,
 )
+
+Replicas = bool | Mapping[str, str]
+_VIRTUAL = re.compile(r"virtual\((.*)\)", re.DOTALL)
 
 # Settings that name indices of their own service; they are never copied as they are.
 INDEX_SETTINGS = (*READ_ONLY_SETTINGS, "replicas")
@@ -70,3 +75,69 @@ async def _replace_list(
         client, write_all(client, kind, index, documents), index=index,
         confirm=lambda: holds(client, index, kind.name, objects, whole=True),
     )  # fmt: skip
+
+
+def replica_name(entry: str) -> str:
+    """Return the name of a replica in the setting `replicas`, without `virtual(...)`."""
+    match = _VIRTUAL.fullmatch(entry.strip())
+    return match[1].strip() if match else entry.strip()
+
+
+def is_virtual(entry: str) -> bool:
+    """Return whether an entry of the setting `replicas` is a virtual replica."""
+    return _VIRTUAL.fullmatch(entry.strip()) is not None
+
+
+def list_replicas(settings: Mapping[str, Any]) -> list[str]:
+    """Return the entries of the setting `replicas`."""
+    return [entry for entry in settings.get("replicas") or () if entry]
+
+
+def map_replicas(
+    entries: Sequence[str], index: str, target: str, given: Replicas
+) -> dict[str, str]:
+    """Return the entries of the target's setting by those of the source.
+
+    A name that begins with the name of its primary begins with that of the target; others need
+    `given`, unless the primaries have the same name.
+    """
+    if not given:
+        return {}
+    wanted = dict(given) if isinstance(given, Mapping) else {}
+    known = [replica_name(entry) for entry in entries]
+    if unknown := [name for name in wanted if name not in known]:
+        raise BadInput(f"{index} has no replica `{unknown[0]}`{did_you_mean(unknown[0], known)}")
+    mapped: dict[str, str] = {}
+    for entry, name in zip(entries, known, strict=True):
+        if isinstance(given, Mapping) and name not in wanted:
+            continue
+        other = wanted.get(name) or _rename(name, index, target)
+        mapped[entry] = f"virtual({other})" if is_virtual(entry) else other
+    names = [replica_name(entry) for entry in mapped.values()]
+    if len({*names, target}) <= len(names):
+        raise BadInput(f"`replicas` must give each replica a different name, not {names}")
+    return mapped
+
+
+def _rename(name: str, index: str, target: str) -> str:
+    if index == target:
+        return name
+    if name.startswith(index):
+        return f"{target}{name[len(index) :]}"
+    raise BadInput(
+        f"the replica {name} of {index} needs a name as replica of {target}: "
+        f"pass replicas={{{name!r}: '{target}_…'}}"
+    )
+
+
+async def check_free(client: AsyncClient, primary: str, names: Sequence[str]) -> None:
+    """Refuse names of indices that exist: as replicas, they would lose their own records."""
+    for name in names:
+        if await index_exists(client, name):
+            owner = (await client.get_settings(name)).get("primary")
+            if owner != primary:
+                raise BadInput(
+                    f"the index {name} exists and is not a replica of {primary}: as its replica it "
+                    "would lose its records. Choose another name for the replica, with "
+                    "replicas={'REPLICA': 'NAME'} or in the file of the settings"
+                )

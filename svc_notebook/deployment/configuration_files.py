@@ -20,7 +20,13 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.temporary_index import parse_name
 from svc_notebook.deployment.apply_runs import describe_interrupted_runs, recording_run
 from svc_notebook.deployment.clone import describe_client, right_of
-from svc_notebook.deployment.configuration import read_configuration
+from svc_notebook.deployment.configuration import (
+    check_free,
+    is_virtual,
+    list_replicas,
+    read_configuration,
+    replica_name,
+)
 from svc_notebook.deployment.index_folders import (
     CRAWLER_SUFFIX,
     assign_folders,
@@ -30,12 +36,6 @@ from svc_notebook.deployment.index_folders import (
     read_text,
 )
 from svc_notebook.deployment.key_rights import read_rights
-from svc_notebook.deployment.replica_names import (
-    check_free,
-    is_virtual,
-    list_replicas,
-    replica_name,
-)
 from svc_notebook.deployment.write_marker import MARKS_INDEX, marking
 from svc_notebook.deployment.yaml_file import read_entries, write_entries
 from svc_notebook.display import format_count

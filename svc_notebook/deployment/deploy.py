@@ -18,7 +18,11 @@ from svc_notebook.client.tasks import OnProgress
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
 from svc_notebook.deployment.atomic_write import write_atomically
 from svc_notebook.deployment.clone import leave
-from svc_notebook.deployment.configuration import without_index_settings
+from svc_notebook.deployment.configuration import (
+    is_virtual,
+    replica_name,
+    without_index_settings,
+)
 from svc_notebook.deployment.deployment_planner import (
     NOTE,
     DeploymentPlanner,
@@ -35,10 +39,6 @@ from svc_notebook.deployment.plan import (
 )
 from svc_notebook.deployment.plan_file import PlanFile, write_plan_file
 from svc_notebook.deployment.record_transfer import RecordChoice, RecordTransfer, open_temporary
-from svc_notebook.deployment.replica_names import (
-    is_virtual,
-    replica_name,
-)
 from svc_notebook.deployment.write_marker import marking
 from svc_notebook.display import format_number
 from svc_notebook.errors import BadInput, Stopped, SvcError

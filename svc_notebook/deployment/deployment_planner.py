@@ -14,7 +14,13 @@ from svc_notebook.client.temporary_index import Purpose, name_temporary_index
 from svc_notebook.deployment.atomic_write import describe_price
 from svc_notebook.deployment.clone import Part, describe_client, right_of
 from svc_notebook.deployment.configuration import (
+    Replicas,
+    check_free,
+    is_virtual,
+    list_replicas,
+    map_replicas,
     read_configuration,
+    replica_name,
     without_index_settings,
 )
 from svc_notebook.deployment.key_rights import KeyRights, read_rights
@@ -25,14 +31,6 @@ from svc_notebook.deployment.plan import (
     Left,
     make_plan,
     plan_index,
-)
-from svc_notebook.deployment.replica_names import (
-    Replicas,
-    check_free,
-    is_virtual,
-    list_replicas,
-    map_replicas,
-    replica_name,
 )
 from svc_notebook.errors import NotFound
 from svc_notebook.tuning.changes.interruptions import find_open

@@ -12,14 +12,12 @@ from svc_notebook.tuning.evaluation.criteria import (
     Criterion,
     compares,
     criteria_in_order,
-    difference,
-    value_at,
-)
-from svc_notebook.tuning.evaluation.criterion_phrases import (
     describe_order,
     describe_reason,
     describe_value,
+    difference,
     name_criterion,
+    value_at,
 )
 
 Hit = Mapping[str, Any]

@@ -22,9 +22,9 @@ from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.deployment.clone import Clone
 from svc_notebook.deployment.clone import IfCloneExists
+from svc_notebook.deployment.configuration import Replicas
 from svc_notebook.deployment.configuration_files import ConfigurationDrift
 from svc_notebook.deployment.plan import Deployment
-from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import LogOptions

@@ -13,7 +13,7 @@ from svc_notebook.declarations.declaration import verb, verb_only
 from svc_notebook.errors import BadOption
 from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.metric_names import deepest
+from svc_notebook.tuning.evaluation.metrics import deepest
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict, read_bound
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged
 from svc_notebook.tuning.tables.tables import Table

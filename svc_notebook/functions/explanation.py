@@ -18,10 +18,11 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.criteria import (
     Criterion,
     criteria_in_order,
+    describe_reason,
+    describe_value,
     difference,
     ranking_of,
 )
-from svc_notebook.tuning.evaluation.criterion_phrases import describe_reason, describe_value
 
 TEXTS = ["reason", "title", "next_title", "criterion", "better", "value", "next_value",
          "objectID", "next_objectID"]  # fmt: skip

@@ -12,11 +12,11 @@ from svc_notebook.client import Client, background_loop
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.deployment.clone import PARTS, Clone, CloneRun, IfCloneExists, Part
+from svc_notebook.deployment.configuration import Replicas
 from svc_notebook.deployment.deploy import DeployRun
 from svc_notebook.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.deployment.plan_file import PlanFile, read_plan_file
 from svc_notebook.deployment.record_transfer import RecordChoice
-from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.sending.replacement import check_min_share
 from svc_notebook.session.connection import AnyClient, asynchronous, client_of

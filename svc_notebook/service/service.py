@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
 from svc_notebook.service.vector_builder import VectorBuilder
-from svc_notebook.service.worker_counts import WorkerCounts
+from svc_notebook.terminal import escape_controls
 
 DATABASE = "service.sqlite"
 # Application id and keys given on the command line.
@@ -159,3 +161,24 @@ class RequestContext(CallContext):
     """The context of a request to the whole service."""
 
     service: Service
+
+
+class WorkerCounts:
+    """Counts of one service; only its event loop changes them."""
+
+    def __init__(self) -> None:
+        self.processes = 0
+        self.answered = 0
+        self.declined: Counter[str] = Counter()
+
+    def decline(self, reason: str, fault: str = "") -> None:
+        """Count a search that the service has to run itself.
+
+        `fault` is the traceback of an unexpected error, which is reported once for each reason.
+        """
+        self.declined[reason] += 1
+        if fault and self.declined[reason] == 1:
+            sys.stderr.write(
+                f"a search worker failed ({reason}), the service runs such searches itself:\n"
+                f"{escape_controls(fault)}"
+            )

@@ -7,10 +7,9 @@ joiners of `joined_words`.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 
-from svc_notebook.tokenization.chinese import simplify
 from svc_notebook.tokenization.joined_words import (
     APOSTROPHES,
     JOINERS,
@@ -145,3 +144,18 @@ class AsciiTable(dict[int, str | None]):
 
     def __missing__(self, code: int) -> str:
         return chr(code)
+
+
+def simplify(character: str) -> str:
+    """Return the simplified form of a Chinese character, or the character itself."""
+    return _converter()(character)
+
+
+@cache
+def _converter() -> Callable[[str], str]:
+    try:
+        from opencc import OpenCC
+    except ImportError:  # a client without the extras `local` and `tuning`
+        return str
+    convert: Callable[[str], str] = OpenCC("t2s").convert
+    return convert

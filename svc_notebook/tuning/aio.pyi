@@ -13,11 +13,11 @@ from svc_notebook.tuning.changes.snapshots import snapshot as snapshot
 from svc_notebook.tuning.changes.undo import history as history
 from svc_notebook.tuning.changes.undo import undo as undo
 from svc_notebook.tuning.diagnosis.diagnosis import diagnose as diagnose
-from svc_notebook.tuning.evaluation.judge_batches import rate as rate
-from svc_notebook.tuning.evaluation.judge_trials import complete_judgments as complete_judgments
-from svc_notebook.tuning.evaluation.judge_trials import try_judge as try_judge
-from svc_notebook.tuning.evaluation.judged_records import add_values as add_values
-from svc_notebook.tuning.evaluation.judged_records import find_changed as find_changed
+from svc_notebook.tuning.evaluation.judge import complete_judgments as complete_judgments
+from svc_notebook.tuning.evaluation.judge import rate as rate
+from svc_notebook.tuning.evaluation.judge import try_judge as try_judge
+from svc_notebook.tuning.evaluation.measurement import add_values as add_values
+from svc_notebook.tuning.evaluation.measurement import find_changed as find_changed
 from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.requirements import check_relevance as check_relevance

@@ -16,8 +16,8 @@ from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.changes.snapshots import Side
 from svc_notebook.tuning.changes.snapshots import Snapshot
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
-from svc_notebook.tuning.evaluation.judge_batches import Cost
-from svc_notebook.tuning.evaluation.judge_batches import Judge
+from svc_notebook.tuning.evaluation.judge import Cost
+from svc_notebook.tuning.evaluation.judge import Judge
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged

@@ -11,7 +11,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.functions.explanation import title_of
-from svc_notebook.tuning.evaluation.criterion_phrases import describe_value, ordinal
+from svc_notebook.tuning.evaluation.criteria import describe_value, ordinal
 from tests.commands.conftest import Typed
 from tests.conftest import Running
 from tests.looping import loop_over

@@ -20,7 +20,7 @@ from svc_notebook.commands.interpolation import Interpolation
 from svc_notebook.commands.registry import pick_verb
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.errors import BadOption
-from svc_notebook.lab.cells import find_errors
+from svc_notebook.lab.kernel import find_errors
 from svc_notebook.magics.extension import run
 from svc_notebook.service.engine.filters.grammar import parse_text
 from svc_notebook.service.engine.filters.terms import Facet

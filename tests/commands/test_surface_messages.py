@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.commands.binding import bind_words
+from svc_notebook.commands.execution import files_of
 from svc_notebook.commands.registry import VERBS, pick_verb
-from svc_notebook.commands.standard_input import files_of
 from svc_notebook.commands.surface_messages import spell, spell_error
 from svc_notebook.errors import BadInput, BadOption, SvcError
 from svc_notebook.foreign_names import same_name

@@ -19,8 +19,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.curation_editors.changes import by_id, changes_of, make_changes
-from svc_notebook.editors.curation_editors.synonym_checks import find_faults
-from svc_notebook.editors.curation_editors.synonyms import SynonymEditor
+from svc_notebook.editors.curation_editors.synonyms import SynonymEditor, find_faults
 from svc_notebook.errors import BadInput, BadOption, NotFound
 from svc_notebook.magics.extension import run
 

@@ -12,9 +12,8 @@ import pytest
 from svc_notebook import session
 from svc_notebook.errors import BadInput
 from svc_notebook.lab import tabs
-from svc_notebook.lab.cells import CellError, find_errors
 from svc_notebook.lab.explorer import describe_value
-from svc_notebook.lab.kernel import LabCalls
+from svc_notebook.lab.kernel import CellError, LabCalls, find_errors
 from tests.browser.shop import fill, products
 from tests.conftest import Running
 

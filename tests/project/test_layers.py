@@ -106,7 +106,7 @@ LAYERS_INSIDE: dict[str, list[set[str]]] = {
         {"indices", "users"},
         {"tasks"},
         {"crawlers", "maintenance", "vector_builder"},
-        {"http", "worker_counts"},
+        {"http"},
         {"call_context"},
         {"service"},
         {"search"},

@@ -23,8 +23,8 @@ from svc_notebook.api.secured_keys import sign
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.server import MAX_DEFAULT_WORKERS, choose_workers
+from svc_notebook.service.service import WorkerCounts
 from svc_notebook.service.store import Store
-from svc_notebook.service.worker_counts import WorkerCounts
 from svc_notebook.service.workers import process
 from svc_notebook.service.workers.messages import (
     LENGTH_BYTES,

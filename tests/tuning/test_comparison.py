@@ -15,7 +15,7 @@ from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.comparison import compare
-from svc_notebook.tuning.evaluation.rank_changes import find_moves, find_overlaps
+from svc_notebook.tuning.evaluation.ranked_lists import find_moves, find_overlaps
 from svc_notebook.tuning.evaluation.scores import evaluate
 from svc_notebook.tuning.tables.tables import check_runs
 from tests.conftest import examples

@@ -17,16 +17,14 @@ from svc_notebook.tuning.diagnosis.diagnosis import _without_harmful
 from svc_notebook.tuning.diagnosis.findings import Finding
 from svc_notebook.tuning.diagnosis.levers import Lever, _text_rankings, find_levers, rank_by_text
 from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
-from svc_notebook.tuning.diagnosis.record_words import (
-    detect_language,
-    is_one_typo,
-    plural_forms,
-)
 from svc_notebook.tuning.diagnosis.value_trials import NO_EFFECT, Gain, TriedValue
 from svc_notebook.tuning.evaluation.record_texts import (
     attribute_texts,
+    detect_language,
     fold_words,
     index_words,
+    is_one_typo,
+    plural_forms,
     words_by_attribute,
 )
 from svc_notebook.tuning.evaluation.scores import evaluate

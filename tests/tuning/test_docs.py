@@ -7,7 +7,7 @@ import re
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.tuning.evaluation.metric_names import FAMILIES, read_measure
+from svc_notebook.tuning.evaluation.metrics import FAMILIES, read_measure
 from svc_notebook.tuning.evaluation.scores import SCORES
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from tests.conftest import ROOT

@@ -15,7 +15,7 @@ from pandas import DataFrame
 import svc_notebook as svc
 from svc_notebook.cli import main
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.evaluation.relevance_file import read_relevance_file
+from svc_notebook.tuning.evaluation.requirements import read_relevance_file
 from tests.conftest import Running
 
 WORDS = [f"word{n:02}" for n in range(30)]

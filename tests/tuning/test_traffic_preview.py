@@ -9,7 +9,7 @@ from pandas import DataFrame
 
 from svc_notebook import tuning
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.evaluation.rank_changes import find_overlaps
+from svc_notebook.tuning.evaluation.ranked_lists import find_overlaps
 from tests.tuning.shop import changes_of, client, shop
 
 __all__ = ["client", "shop"]

@@ -37,7 +37,7 @@ from svc_notebook.tuning.evaluation.comparison_summary import (
     describe_few,
     describe_row,
 )
-from svc_notebook.tuning.evaluation.rank_changes import find_moves
+from svc_notebook.tuning.evaluation.ranked_lists import find_moves
 from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table

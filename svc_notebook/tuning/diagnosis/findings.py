@@ -14,16 +14,16 @@ from pandas import DataFrame
 from svc_notebook.display import format_count, shorten
 from svc_notebook.tuning.diagnosis.compound_words import find_compounds
 from svc_notebook.tuning.diagnosis.observation import Observation
-from svc_notebook.tuning.diagnosis.record_words import (
+from svc_notebook.tuning.evaluation.criteria import TIE, criteria_in_order, difference
+from svc_notebook.tuning.evaluation.explanation import hits_of
+from svc_notebook.tuning.evaluation.record_texts import (
     MIN_PLURAL_LETTERS,
     MIN_TYPO_LETTERS,
+    fold_words,
     is_one_typo,
     plural_forms,
     read_function_words,
 )
-from svc_notebook.tuning.evaluation.criteria import TIE, criteria_in_order, difference
-from svc_notebook.tuning.evaluation.explanation import hits_of
-from svc_notebook.tuning.evaluation.record_texts import fold_words
 from svc_notebook.tuning.tables.tables import QUESTION
 
 MAX_EXAMPLES = 4

@@ -10,11 +10,12 @@ from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.tuning.changes.request_part import WordCounts, written_words
-from svc_notebook.tuning.diagnosis.record_words import detect_language, read_records
 from svc_notebook.tuning.evaluation.record_texts import (
     attribute_texts,
+    detect_language,
     fold_words,
     index_words,
+    read_records,
     searchable_names,
     words_by_attribute,
 )

@@ -14,9 +14,8 @@ from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.comparison_summary import write_html, write_text
-from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows, warn_of_missing
-from svc_notebook.tuning.evaluation.rank_changes import find_moves, find_overlaps
-from svc_notebook.tuning.evaluation.ranked_lists import known_gains
+from svc_notebook.tuning.evaluation.ranked_lists import find_moves, find_overlaps, known_gains
+from svc_notebook.tuning.evaluation.runs import add_missing_rows, warn_of_missing
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, score_runs
 from svc_notebook.tuning.plots.comparisons import plot_deltas
 from svc_notebook.tuning.statistics import (

@@ -1,14 +1,17 @@
-"""Ranking criteria: their order, and which of two hits each criterion ranks first."""
+"""Ranking criteria: their order, which of two hits each ranks first, and phrases for values."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from svc_notebook.api.parameters import default_of
 from svc_notebook.client import AsyncClient
+from svc_notebook.display import shorten, text_of
 from svc_notebook.errors import KeyRefused
+
+Hit = Mapping[str, Any]
 
 # The member of `_rankingInfo` that each criterion compares, and which of two ranks first.
 CRITERIA = {
@@ -166,3 +169,145 @@ def _sort(entry: str) -> Criterion:
     sort = _SORT.fullmatch(entry)
     order, attribute = (sort[1], sort[2]) if sort else ("desc", entry)
     return Criterion(entry, tuple(attribute.split(".")), SORTS[order])
+
+
+class CriterionName(NamedTuple):
+    """The name of a criterion in words, and which of two values ranks higher."""
+
+    name: str
+    order: str
+
+
+NAMES = {
+    PROMOTED: CriterionName("pinned", "hits that a rule pins have a fixed position"),
+    "typo": CriterionName("typos", "fewer typos rank higher"),
+    "geo": CriterionName("distance", "nearer hits rank higher"),
+    "words": CriterionName("query words", "more query words rank higher"),
+    "filters": CriterionName("optional filters", "a higher filter score ranks higher"),
+    "proximity": CriterionName("proximity", "words closer together rank higher"),
+    "attribute": CriterionName(
+        "attribute", "matches in earlier attributes, and at earlier words, rank higher"
+    ),
+    "exact": CriterionName("exact words", "more exact words rank higher"),
+    SEMANTIC: CriterionName(
+        "words and meaning", "a higher score of words and meaning together ranks higher"
+    ),
+    TEXT: CriterionName("textual relevance", "a higher text score ranks higher"),
+    TIE: CriterionName("objectID", "the local service ranks the lower objectID higher"),
+}
+SORT_NAMES = {"asc": "lowest first", "desc": "highest first"}
+ATTRIBUTE_STEP = 1000  # `firstMatchedWord` is this times the attribute's position, plus the word's
+MAX_VALUE_CHARACTERS = 60
+_SORTED = re.compile(rf"({'|'.join(SORTS)})\((.*)\)")
+_UNORDERED = re.compile(r"unordered\((.*)\)")
+MIN_GROUPED_NUMBER = 10_000  # shorter numbers, such as years, have no thousands separator
+
+
+def describe_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[str] = ()) -> str:
+    """Describe a criterion's value in words, such as `1 typo` or "2nd word of `title`".
+
+    `searchable` is the ordered list of searchable attributes, by which `attribute` is encoded.
+    """
+    if criterion == TIE:
+        return "equal in every criterion"
+    if criterion == PROMOTED:
+        return "pinned by a rule" if value else "not pinned"
+    if criterion == "attribute" and isinstance(value, int | float):
+        return _describe_attribute(int(value), searchable)
+    if criterion == SEMANTIC:
+        return _describe_fused(value, hit)
+    if criterion == TEXT:
+        return "no text score" if value is None else f"text score {value:,}"
+    if criterion in PHRASES and isinstance(value, int | float):
+        return PHRASES[criterion](int(value), hit)
+    return _describe_member(criterion, value)
+
+
+def name_criterion(criterion: str) -> str:
+    """Name a criterion in words: `typo` is "typos", `asc(size)` is "`size` (lowest first)"."""
+    if sort := _SORTED.fullmatch(criterion):
+        return f"`{sort[2]}` ({SORT_NAMES[sort[1]]})"
+    return NAMES[criterion].name if criterion in NAMES else f"`{criterion}`"
+
+
+def describe_order(criterion: str) -> str:
+    """Describe which of two values ranks higher, such as "fewer typos rank higher"."""
+    if sort := _SORTED.fullmatch(criterion):
+        return f"{SORTS[sort[1]]} values rank higher"
+    return NAMES[criterion].order if criterion in NAMES else "higher values rank higher"
+
+
+def describe_reason(criterion: str, value: str, next_value: str) -> str:
+    """Describe why a hit with the phrase `value` ranks above one with `next_value`."""
+    if criterion == TIE:
+        return f"all criteria are equal; {NAMES[TIE].order}"
+    return f"{name_criterion(criterion)}: {value} vs {next_value}; {describe_order(criterion)}"
+
+
+def ordinal(number: int) -> str:
+    """Format 1 as `1st`, 2 as `2nd`, 11 as `11th`."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number}{ending or 'th'}"
+
+
+def _describe_attribute(encoded: int, searchable: Sequence[str]) -> str:
+    place, word = divmod(encoded, ATTRIBUTE_STEP)
+    entry = searchable[place] if place < len(searchable) else ""
+    if not entry:
+        return f"{ordinal(word + 1)} word of the {ordinal(place + 1)} searchable attribute"
+    names = [_UNORDERED.sub(r"\1", name.strip()) for name in entry.split(",")]
+    shown = " or ".join(f"`{name}`" for name in names)
+    # If the words of an attribute are unordered, the encoded position is always the first.
+    ordered = len(names) == 1 and not _UNORDERED.fullmatch(entry.strip())
+    return f"{ordinal(word + 1)} word of {shown}" if ordered else f"in {shown}"
+
+
+def _describe_fused(value: Any, hit: Hit) -> str:
+    if value is None:
+        return "no fused score"
+    info = hit.get("_rankingInfo") or {}
+    similarity, feedback = info.get("semanticScore"), info.get("feedbackHits")
+    shown = "" if similarity is None else f", similarity {similarity:,}"
+    if similarity is not None and feedback:
+        shown += f" to the query and {_count(feedback, 'hit', 'hits')}"
+    return f"fused score {value:,}{shown}"
+
+
+def _describe_proximity(distance: int, hit: Hit) -> str:
+    if distance == 0:
+        return "a single word"
+    if distance == 1:
+        return "words side by side"
+    several = (hit.get("_rankingInfo") or {}).get("words") or 0
+    return f"{distance} words apart" + (" in total" if several > 2 else "")
+
+
+def _describe_distance(steps: int, hit: Hit) -> str:
+    info = hit.get("_rankingInfo") or {}
+    metres = (info.get("matchedGeoLocation") or {}).get("distance")
+    if metres is None and info.get("geoPrecision"):
+        metres = steps * info["geoPrecision"]
+    return f"distance {steps:,}" if metres is None else f"{int(metres):,} m away"
+
+
+def _describe_member(criterion: str, value: Any) -> str:
+    sort = _SORTED.fullmatch(criterion)
+    if value is None:
+        return f"no `{sort[2] if sort else criterion}`"
+    if isinstance(value, int | float) and abs(value) >= MIN_GROUPED_NUMBER:
+        return f"{value:,}"
+    return shorten(text_of(value), MAX_VALUE_CHARACTERS)
+
+
+def _count(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}" if number else f"no {one}"
+
+
+PHRASES: dict[str, Callable[[int, Hit], str]] = {
+    "typo": lambda value, hit: _count(value, "typo", "typos"),
+    "geo": _describe_distance,
+    "words": lambda value, hit: f"{_count(value, 'query word', 'query words')} found",
+    "filters": lambda value, hit: f"filter score {value:,}",
+    "proximity": _describe_proximity,
+    "exact": lambda value, hit: _count(value, "exact word", "exact words"),
+}

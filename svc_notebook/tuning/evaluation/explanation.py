@@ -19,10 +19,11 @@ from svc_notebook.tuning.evaluation.criteria import (
     TIE,
     Difference,
     criteria_in_order,
+    describe_reason,
+    describe_value,
     difference,
     ranks_first,
 )
-from svc_notebook.tuning.evaluation.criterion_phrases import describe_reason, describe_value
 from svc_notebook.tuning.tables.tables import ANSWER, Table, check_runs
 
 TEXTS = ["reason", "title", "next_title", "criterion", "better", "value", "next_value",

@@ -10,8 +10,7 @@ import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.evaluation.rank_changes import find_moves
-from svc_notebook.tuning.evaluation.ranked_lists import Floats, known_gains
+from svc_notebook.tuning.evaluation.ranked_lists import Floats, find_moves, known_gains
 from svc_notebook.tuning.statistics import bootstrap_kappa, cohen, fleiss, krippendorff
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments, check_runs
 

@@ -12,25 +12,28 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchParams
+from svc_notebook.api.validation import check_members
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public
 from svc_notebook.display import format_count, format_difference, format_number, write_frame
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.evaluation.comparison import compare
-from svc_notebook.tuning.evaluation.metric_names import deepest, read_measure, read_measures
+from svc_notebook.tuning.evaluation.metrics import deepest, read_measure, read_measures
 from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, evaluate, summary
 from svc_notebook.tuning.number_format import span
 from svc_notebook.tuning.statistics import FEW_QUERIES, TIE_TOLERANCE, interval, t_interval
 from svc_notebook.tuning.tables.files import write_table
 from svc_notebook.tuning.tables.tables import Table, check_judgments, check_runs
+from svc_notebook.yaml_nodes import build_value, read_document
 
 Outcome = Literal["passed", "undecided", "failed"]
 SHOWN_QUERIES = 5
@@ -308,3 +311,86 @@ def _judge(
 
 def _say_few(count: int) -> str:
     return ": too few to decide" if count < MIN_QUERIES else ""
+
+
+class RelevanceFile(TypedDict, total=False):
+    """The members of a file.
+
+    Judgments are in `queries`, the rating of each record by objectID, or in the file `judgments`.
+    """
+
+    index: str
+    at_least: dict[str, float]
+    no_worse_than: str
+    metrics: list[str]
+    margin: float
+    strict: bool
+    params: SearchParams
+    k: int
+    unjudged: Unjudged
+    relevant: float
+    profile: str
+    judgments: str
+    queries: dict[str, dict[str, float]]
+
+
+def read_relevance_file(path: Path) -> RelevanceFile:
+    """Read a file; raise `BadInput` with its name if it is not valid."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+    node = read_document(text, str(path))
+    if node is None or node.id != "mapping":
+        raise BadInput(f"{path} must contain `index`, `queries` and `at_least`")
+    try:
+        found: Any = check_members(build_value(node, RelevanceFile, text), RelevanceFile, "")
+        if "index" not in found:
+            raise BadInput("`index` is missing; add the name of the index")
+        if ("queries" in found) == ("judgments" in found):
+            raise BadInput("give either `queries` or `judgments`, the name of a file")
+        if not found.get("at_least") and "no_worse_than" not in found:
+            raise BadInput("nothing is required: `at_least` or `no_worse_than` is missing")
+        list_requirements(found)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    read: RelevanceFile = found
+    return read
+
+
+def list_requirements(found: RelevanceFile) -> list[tuple[str, str]]:
+    """Return the kind and the metric of each requirement, in the order of the verdict."""
+    bounds = found.get("at_least", {})
+    names = [each.name for each in read_measures([*bounds])] if bounds else []
+    listed = [("at least", name) for name in names]
+    if "no_worse_than" in found:
+        metrics = read_measures([*found.get("metrics", ()), *bounds] or METRICS)
+        listed += [("no worse", each.name) for each in metrics]
+    return listed
+
+
+def check_file(path: Path, found: RelevanceFile, profile: str | None) -> RelevanceVerdict:
+    """Search and check, with the profile of the file, the given one, or the environment."""
+    from svc_notebook.session.connection import make_client
+    from svc_notebook.tuning.blocking import check_relevance
+
+    options: Any = {
+        name: value
+        for name, value in found.items()
+        if name not in ("index", "profile", "judgments", "queries", "no_worse_than")
+    }
+    if "no_worse_than" in found:
+        options["no_worse_than"] = path.parent / found["no_worse_than"]
+    judged: Any = (
+        path.parent / found["judgments"]
+        if "judgments" in found
+        else [
+            {"query": query, "objectID": one, "rating": rating}
+            for query, records in found["queries"].items()
+            for one, rating in records.items()
+        ]
+    )
+    with make_client(found.get("profile", profile)) as client:
+        return check_relevance(found["index"], judged, client=client, progress=False, **options)

@@ -11,22 +11,23 @@ from pandas import DataFrame
 
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.tuning.evaluation.metric_names import (
+from svc_notebook.tuning.evaluation.metrics import (
     FAMILIES,
     VALUE,
     Measure,
     completed,
     describe,
+    judged,
+    rank_biased_tail,
     read_measures,
 )
-from svc_notebook.tuning.evaluation.metrics import FORMULAS, judged, rank_biased_tail
-from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows, warn_of_missing
 from svc_notebook.tuning.evaluation.ranked_lists import (
     Floats,
     Lists,
     build_ranked_lists,
     known_gains,
 )
+from svc_notebook.tuning.evaluation.runs import add_missing_rows, warn_of_missing
 from svc_notebook.tuning.statistics import RESAMPLES, interval
 from svc_notebook.tuning.tables.tables import (
     ANSWER,
@@ -277,7 +278,7 @@ def _values(
     if measure.family == "judged":
         own = judged(lists, measure.cutoff, options)
         return own, np.full_like(own, np.nan)
-    formula = FORMULAS[measure.family]
+    formula = FAMILIES[measure.family].formula
     chosen = lists.condensed() if unjudged == "skip" else lists
     value = formula(chosen, measure.cutoff, options)
     residual = np.full_like(value, np.nan)

@@ -23,7 +23,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.change_spec import Proposal
 from svc_notebook.tuning.changes.diff import write_differences
 from svc_notebook.tuning.changes.impact import Impact, impact
-from svc_notebook.tuning.evaluation.rank_changes import find_overlaps
+from svc_notebook.tuning.evaluation.ranked_lists import find_overlaps
 from svc_notebook.tuning.html_report.page import (
     write_figures,
     write_page,

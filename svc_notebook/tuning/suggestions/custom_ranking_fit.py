@@ -27,10 +27,10 @@ from svc_notebook.tuning.diagnosis.numeric_attributes import (
     numbers_of,
     rank_attributes,
 )
-from svc_notebook.tuning.diagnosis.record_words import read_records
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.comparison_summary import describe_few, describe_row
-from svc_notebook.tuning.evaluation.metric_names import deepest
+from svc_notebook.tuning.evaluation.metrics import deepest
+from svc_notebook.tuning.evaluation.record_texts import read_records
 from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import evaluate
 from svc_notebook.tuning.statistics import check_seed

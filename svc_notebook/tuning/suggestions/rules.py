@@ -12,8 +12,7 @@ from pandas import DataFrame
 from svc_notebook.declarations.declaration import public
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.state import read_state
-from svc_notebook.tuning.diagnosis.record_words import read_records
-from svc_notebook.tuning.evaluation.record_texts import long_words, words_of
+from svc_notebook.tuning.evaluation.record_texts import long_words, read_records, words_of
 from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.tables.relevance import relevant_from
 from svc_notebook.tuning.tables.tables import (

@@ -19,11 +19,12 @@ from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.state import read_state
-from svc_notebook.tuning.diagnosis.record_words import plural_forms, read_records
 from svc_notebook.tuning.evaluation.record_texts import (
     MIN_WORD_LETTERS,
     is_url,
     long_words,
+    plural_forms,
+    read_records,
     words_by_attribute,
     words_of,
 )

@@ -19,7 +19,7 @@ from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
 from svc_notebook.tuning.diagnosis.diagnosis import diagnose
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
-from svc_notebook.tuning.evaluation.metric_names import read_measures
+from svc_notebook.tuning.evaluation.metrics import read_measures
 from svc_notebook.tuning.search_budget import check_budget, require_budget
 from svc_notebook.tuning.statistics import Floats, check_seed
 from svc_notebook.tuning.tables.tables import (

@@ -29,8 +29,7 @@ from svc_notebook.tuning.changes.state import (
     compare,
     write_parts,
 )
-from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows
-from svc_notebook.tuning.evaluation.runs import FIXED, run
+from svc_notebook.tuning.evaluation.runs import FIXED, add_missing_rows, run
 from svc_notebook.tuning.evaluation.scores import count_failures, evaluate, score_runs
 from svc_notebook.tuning.statistics import t_interval
 from svc_notebook.tuning.tables.tables import QUESTION
