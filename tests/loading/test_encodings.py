@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.sources.encoding import guess_encoding
+from svc_notebook.loading.sources.encoding_candidates import find_encoding
 from tests.loading.encoded_records import pack
 
 # The same sentence in many languages, with names and words that tables have.
@@ -94,7 +94,7 @@ def test_a_natural_text_is_read_in_its_encoding(
 ) -> None:
     words = write_table(tmp_path / "t.csv", text, encoding, end)
 
-    guessed = guess_encoding(tmp_path / "t.csv")
+    guessed = find_encoding(tmp_path / "t.csv").chosen.value
 
     decoded = (tmp_path / "t.csv").read_bytes().decode(guessed)
     assert all(f'"{word}"' in decoded for word in words), guessed
@@ -117,7 +117,7 @@ def test_a_few_letters_are_no_evidence_of_another_language(tmp_path: Path, count
         ("number;text\n" + "1;crème à l'œuf\n2;El Niño\n3;über\n" * count).encode("cp1252")
     )
 
-    assert guess_encoding(path) == "cp1252"
+    assert find_encoding(path).chosen.value == "cp1252"
 
 
 @pytest.mark.parametrize("first", ["", "# a comment\n"], ids=["own", "copied"])

@@ -194,13 +194,33 @@ TEXTS = {
     ),
 }  # fmt: skip
 
+RECORDED = json.loads(Path(__file__).with_name("recorded_exports.json").read_text(encoding="utf-8"))
+
 
 def test_text_files_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    assert _read_wrongly(TEXTS, tmp_path) == {}
+
+
+def test_recorded_exports_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    """Layouts of banks, shops, statistics offices, sensors, logs, clients and other locales."""
+    files = {
+        file["name"]: Everyday(
+            "".join(file["text"]), "\0".join(file["columns"]), [*map(tuple, file["rows"])],
+            file["suffix"], file["encoding"],
+        )
+        for file in RECORDED
+    }  # fmt: skip
+
+    assert _read_wrongly(files, tmp_path) == {}
+
+
+def _read_wrongly(files: dict[str, Everyday], folder: Path) -> dict[str, Any]:
     wrong = {}
-    for number, (name, file) in enumerate(TEXTS.items()):
-        path = tmp_path / f"{number}{file.suffix}"
+    for number, (name, file) in enumerate(files.items()):
+        path = folder / f"{number}{file.suffix}"
         path.write_bytes(file.text.encode(file.encoding))
-        columns = file.columns.split("|" if "|" in file.columns else None)
+        separator = next((mark for mark in "\0|" if mark in file.columns), None)
+        columns = file.columns.split(separator)
         packed = pack(path)
         records = [{k: v for k, v in r.items() if k != "objectID"} for r in packed.records]
         expected = [
@@ -208,8 +228,7 @@ def test_text_files_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> N
         ]
         if records != expected:
             wrong[name] = records, packed.plan.notes
-
-    assert wrong == {}
+    return wrong
 
 
 NAMED = [{"id": 1, "name": "Desk", "price": 12.5}, {"id": 2, "name": "Lamp", "price": None}]
@@ -264,6 +283,17 @@ DOCUMENTS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
         [{"type": "header", "version": "5"}, {"type": "database", "name": "shop"},
          {"type": "table", "name": "t", "data": [{"id": "1"}, {"id": "2"}]}],
         [{"id": "1"}, {"id": "2"}],
+    ),
+    "a page of a response after its description": (
+        [{"page": 1, "total": 2}, [{"geo": {"id": "AT"}, "value": 1.5}, {"geo": {"id": "BE"}}]],
+        [{"geo": {"id": "AT"}, "value": 1.5}, {"geo": {"id": "BE"}}],
+    ),
+    "pages": ([[{"n": 1}, {"n": 2}], [{"n": 3}]], [{"n": 1}, {"n": 2}, {"n": 3}]),
+    "objects by date beside facts": (
+        {"Meta": {"symbol": "X"}, "Daily": {"2024-01-02": {"open": 1, "close": 2},
+                                            "2024-01-01": {"open": 3, "close": 4}}},
+        [{"objectID": "2024-01-02", "open": 1, "close": 2},
+         {"objectID": "2024-01-01", "open": 3, "close": 4}],
     ),
     "one record with rows of numbers": (
         {"id": 7, "values": [[1, 2], [3, 4]]}, [{"id": 7, "values": [[1, 2], [3, 4]]}],

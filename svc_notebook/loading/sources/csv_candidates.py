@@ -151,11 +151,12 @@ def usual_width(rows: Sequence[Row]) -> int:
         run = sum(1 for _ in takewhile(lambda row: len(row[1]) == first, rows))
         if run >= MIN_FIRST_ROWS and run == widths[first]:
             return first
-    if usual >= MIN_WIDE_CELLS:  # another table, not remarks
+    filled = max(sum(map(bool, row)) for _, row in rows if len(row) == usual)
+    if filled >= MIN_WIDE_CELLS:  # another table, not remarks
         return usual
     wide = [width for width in widths if width >= MIN_WIDE_CELLS]
     cells, width = max(((_count_run_cells(rows, width), width) for width in wide), default=(0, 0))
-    return width if cells > usual * widths[usual] else usual
+    return width if cells > filled * widths[usual] else usual
 
 
 def _count_run_cells(rows: Sequence[Row], width: int) -> int:

@@ -21,16 +21,15 @@ from svc_notebook.loading.sources.csv_copies import (
     SHORT,
     SURPLUS,
     UNCLOSED,
-    Layout,
     RegularCopy,
     broken_row,
     describe_copies,
     find_surplus,
     read_forms,
-    write_plain,
     write_regular,
 )
 from svc_notebook.loading.sources.csv_layout import find_layout
+from svc_notebook.loading.sources.csv_lines import Layout, write_plain
 from svc_notebook.loading.sources.csv_rows import (
     Texts,
     count_empty_rows,
@@ -42,11 +41,11 @@ from svc_notebook.loading.sources.csv_rows import (
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
     SAMPLE_CHARACTERS,
-    guess_encoding,
     is_broken_utf8,
     rewrite,
     sniff_encoding,
 )
+from svc_notebook.loading.sources.encoding_candidates import find_encoding
 from svc_notebook.loading.sources.printed_tables import copy_printed_table, find_printed_table
 from svc_notebook.loading.sources.read_limits import check_columns
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn
@@ -302,14 +301,14 @@ class _CsvReading:
             return None
         if skipped and (self.options.encoding or any(map(is_broken_utf8, self.sources))):
             return None
-        encoding = guess_encoding(self.sources[0]) if skipped else "utf-8-sig"
+        decision = find_encoding(self.sources[0]) if skipped else self.decisions[0]
+        encoding = decision.chosen.value if skipped else "utf-8-sig"
         what = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
         again = [
             rewrite(path, self.db.folder, encoding, Path(given))
             for path, given in zip(self.sources, self._given, strict=True)
         ]
         given = dict(zip(map(str, again), self._given, strict=True))
-        decision = state("encoding", encoding, what) if skipped else self.decisions[0]
         notes = [*self.encoding_notes, what]
         return _open_utf8(again, given, self.name, self.options, self.db, notes, decision,
                           rewritten=True)  # fmt: skip
@@ -337,12 +336,13 @@ def _as_utf8(
     for path in paths:
         with path.open("rb") as file:
             sample = file.read(SAMPLE_BYTES)
-        encoding, what = options.encoding, "is given"
-        if not encoding:
-            encoding, what = sniff_encoding(sample), "all bytes are in it"
-            if not encoding.startswith("utf"):
-                encoding = "utf-8" if is_broken_utf8(path) else guess_encoding(path)
-                what = "most characters are in it"
+        if options.encoding:
+            decision = state("encoding", options.encoding, "is given")
+        elif (sniffed := sniff_encoding(sample)).startswith("utf"):
+            decision = state("encoding", sniffed, "all bytes are in it")
+        else:
+            decision = find_encoding(path)
+        encoding = decision.chosen.value
         plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         # DuckDB's releases count blank lines at the start differently.
         blank = sample.removeprefix(BOM_UTF8).startswith((b"\n", b"\r"))
@@ -351,7 +351,7 @@ def _as_utf8(
             guessed = not options.encoding and not encoding.startswith("utf")
             read = GUESSED.format(encoding) if guessed else f"read as {encoding}"
             notes.append(f"{path.name} is {read}")
-        decisions.append(state("encoding", encoding, what))
+        decisions.append(decision)
     return readable, notes, decisions[0]
 
 

@@ -7,18 +7,15 @@ points of signals. Where separators are nearly as likely, the whole readings are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import dropwhile, groupby
 
-from svc_notebook.display import shorten
 from svc_notebook.loading.notes import Advice
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_candidates import (
     SAMPLE_ROWS,
     SHOWN,
     UNUSUAL_SEPARATORS,
-    LineRow,
     Row,
     Sample,
     escape_of,
@@ -26,7 +23,6 @@ from svc_notebook.loading.sources.csv_candidates import (
     find_separator,
     is_padded,
     parse_line,
-    read_rows,
     usual_width,
 )
 from svc_notebook.loading.sources.csv_cells import (
@@ -37,23 +33,29 @@ from svc_notebook.loading.sources.csv_cells import (
     repair_cells,
     split_cells,
 )
-from svc_notebook.loading.sources.csv_copies import (
+from svc_notebook.loading.sources.csv_lines import (
     Layout,
     SkippedLines,
     count_lines,
+    describe_titles,
     show_lines,
     without_comments,
 )
-from svc_notebook.loading.text_cells.cell_kinds import NO_NUMBER, VALUE
+from svc_notebook.loading.sources.csv_tables import choose_table, find_tables
 from svc_notebook.loading.text_cells.footers import count_footer_rows, may_be_footer
-from svc_notebook.loading.text_cells.header_names import Names, count_tall_header, name_columns
+from svc_notebook.loading.text_cells.header_names import (
+    Names,
+    count_description_rows,
+    count_tall_header,
+    name_columns,
+)
 from svc_notebook.loading.text_cells.header_score import is_header, rate_header, score_header
 from svc_notebook.loading.text_cells.signals import Decision, Hypothesis, Signal, decide, state
 
 MAX_PREAMBLE_LINES = 100
 # The last lines among which a footer is looked for.
 MAX_END_LINES, MIN_END_LINES = 30, 4
-DEFAULT_COMMENT = "#"
+DEFAULT_COMMENT, MIN_ANNOTATIONS = "#", 2
 # A cell of a row of metadata, such as `Version=2023`.
 METADATA = re.compile(r"[A-Za-z][\w.-]*=[^=\s]")
 # The share of the cells of a header that are filled.
@@ -66,7 +68,6 @@ NEAR_POINTS, PROPOSED_POINTS = 1.5, 0.5
 # and the points of decisions to leave out lines.
 MAX_HEADER_POINTS, LEFT_OUT_POINTS = 2, -1
 LINES_LEFT_OUT = ("titles", "table", "footer")
-MAX_SHOWN_NAMES, MAX_NAME_CHARACTERS = 3, 30
 GIVEN = Signal("an option or the file names it", 1)
 
 
@@ -181,22 +182,24 @@ def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
     if escape != quote:
         notes.append(f"`{escape}{quote}` inside of values is read as `{quote}`")
     dialect = Dialect(separator, quote, escape, header=True, names=())
+    annotated = options.comment is None and _is_annotated(given, rows, width)
     layout = Layout(
-        dialect, width, given.skipped, given.comment, options.comment is not None,
+        dialect, width, given.skipped, given.comment, options.comment is not None or annotated,
         padded=separator == " " or (width > 1 and is_padded(likely.lines, rows, dialect)),
         decisions=(given.quote, separators),
     )  # fmt: skip
     comments = SkippedLines()
     table = given.sample.with_lines(list(layout.read_lines(lines, comments)))
-    has_tags = options.comment is None and (width < 2 or _has_tags(table.rows(separator, quote)))
+    marked = options.comment is None and not annotated
+    has_tags = marked and (width < 2 or _has_tags(table.rows(separator, quote)))
     if layout.comment and (not comments.comments or has_tags):
         layout = replace(layout, comment="")
         table = given.sample.with_lines(list(layout.read_lines(lines, SkippedLines())))
     if layout.padded and separator != " ":
         notes.append(f"blanks around `{separator}` are removed")
-    tables = _find_tables(table.lines, dialect, whole=given.whole) if width > 1 else []
+    tables = find_tables(table.lines, dialect, whole=given.whole) if width > 1 else []
     layout, more = (
-        _choose_table(layout, lines, tables, options)
+        choose_table(layout, lines, tables, options)
         if tables
         else _skip_titles(layout, table, options)
     )
@@ -215,6 +218,17 @@ def _has_tags(rows: Sequence[Row]) -> bool:
     return any(row[0].startswith(DEFAULT_COMMENT) and row[0][1:2].strip() for _, row in rows[1:])
 
 
+def _is_annotated(given: _Given, rows: Sequence[Row], width: int) -> bool:
+    """Return whether comments are above a header only, as annotations of its columns are."""
+    marked = [line.startswith(DEFAULT_COMMENT) for line in given.sample.lines[given.skipped :]]
+    annotations = marked.index(False) if False in marked else 0
+    return (
+        annotations >= MIN_ANNOTATIONS
+        and not any(marked[annotations:])
+        and _is_certain_header([row for _, row in rows], width)
+    )
+
+
 def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[Layout, list[str]]:
     """Skip the lines before a table, with a note."""
     if (options.skip, options.header, options.header_rows) != (None, None, None):
@@ -226,7 +240,7 @@ def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[
         return layout, []
     titles = table.lines[:first]
     layout = replace(layout, preamble=first).with_decision(Decision("titles", (chosen,)))
-    return layout, _describe_titles(titles)
+    return layout, describe_titles(titles)
 
 
 def _find_titles(rows: Sequence[Row], width: int) -> tuple[int, list[Signal]]:
@@ -252,7 +266,7 @@ def _find_titles(rows: Sequence[Row], width: int) -> tuple[int, list[Signal]]:
             signals = [Signal("the lines above have one cell", 1)] if certain else []
             if line and len(row) != width and not short_header and not long_header:
                 signals.append(Signal("the line below them has another number of cells", -9))
-            elif line and not certain and is_header(below):
+            elif line and not certain and is_header(_without_descriptions(below)):
                 signals.append(Signal("a header is below lines of another form", 1))
             return line, signals
     return 0, []
@@ -270,19 +284,20 @@ def _has_metadata(row: Sequence[str]) -> bool:
 def _is_certain_header(rows: Sequence[Sequence[str]], width: int) -> bool:
     """Return whether signals say that the first of regular rows is a header."""
     regular = sum(len(row) == width for row in rows) >= FULL_SHARE * len(rows)
-    if not regular or len(rows) < 2 or not is_header(rows):
+    if not regular or len(rows) < 2:
+        return False
+    rows = _without_descriptions(rows)
+    if not is_header(rows):
         return False
     return sum(signal.points for signal in score_header(rows)) > 0
 
 
+def _without_descriptions(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    return [rows[0], *rows[1 + count_description_rows(rows) :]]
+
+
 def _is_title(row: Sequence[str]) -> bool:
     return sum(bool(cell.strip()) for cell in row) <= 1
-
-
-def _describe_titles(titles: Sequence[str]) -> list[str]:
-    if not any(line.strip() for line in titles):
-        return []
-    return [f"{count_lines(len(titles))} before the table skipped: {show_lines(titles)}"]
 
 
 def _leave_out_footer(
@@ -382,114 +397,3 @@ def _advise_blanks(layout: Layout, rows: Sequence[Row], options: LoadSettings) -
         return []
     cells = counts.pop() + 1
     return [Advice(f"each line is one value; separator=' ' reads {cells:,} values between blanks")]
-
-
-@dataclass(frozen=True)
-class _Table:
-    """A table among others: its rows, of which the first is its header."""
-
-    rows: Sequence[LineRow]
-    # Whether the file continues after these rows.
-    goes_on: bool = False
-
-    @property
-    def first(self) -> int:
-        """The line of the header, from 0."""
-        return self.rows[0].first
-
-    @property
-    def end(self) -> int:
-        """The line after the last row."""
-        return self.rows[-1].end
-
-    def describe(self, numbers: Sequence[int]) -> str:
-        """Return the note of a table that is not loaded, given the file's number of each line."""
-        names = [f"`{shorten(name, MAX_NAME_CHARACTERS)}`" for name in self.rows[0].cells if name]
-        more = ", …" if len(names) > MAX_SHOWN_NAMES else ""
-        first, last = numbers[self.first], numbers[self.end - 1]
-        to = "the last" if self.goes_on else f"{last + 1:,}"
-        rows = f"{len(self.rows) - 1:,}{' or more' if self.goes_on else ''} rows"
-        return (
-            f"lines {first + 1:,} to {to} are another table and are not loaded "
-            f"({', '.join(names[:MAX_SHOWN_NAMES])}{more}; {rows}): skip={first} loads it"
-        )
-
-
-def _find_tables(lines: Sequence[str], dialect: Dialect, *, whole: bool) -> list[_Table]:
-    """Return the tables of a file; none if it has one, or if it is in doubt.
-
-    Tables have blank lines between them, different names, and values below their names. If the
-    lines are not the `whole` file, the last row can be incomplete, and is left out.
-    """
-    blank = re.compile(rf"[\s{re.escape(dialect.separator + dialect.quote)}]*")
-    if not any(map(blank.fullmatch, lines)):
-        return []
-    rows = [
-        row._replace(cells=[cell.strip() for cell in row.cells])
-        for row in read_rows(lines, dialect.separator, dialect.quote, dialect.escape)
-    ]
-    tables: list[_Table] = []
-    for filled, group in groupby(rows if whole else rows[:-1], lambda row: any(row.cells)):
-        # The first lines of one cell are titles.
-        block = [*dropwhile(lambda row: sum(map(bool, row.cells)) < 2, group)]
-        if not filled or not block:
-            continue
-        if _has_header(block) and not (tables and block[0].cells == tables[-1].rows[0].cells):
-            tables.append(_Table(block))
-        elif tables and len(block[0].cells) == len(tables[-1].rows[0].cells):
-            tables[-1] = _Table([*tables[-1].rows, *block])
-        else:
-            return []
-    return [*tables[:-1], replace(tables[-1], goes_on=not whole)] if len(tables) > 1 else []
-
-
-def _has_header(block: Sequence[LineRow]) -> bool:
-    """Return whether the first row of a block has names, some of them above values only."""
-    first, *others = block
-    if not others or any(len(row.cells) != len(first.cells) for row in block):
-        return False
-    names = [cell for cell in first.cells if cell]
-    if len(names) < 2 or any(map(VALUE.fullmatch, names)) or len(set(names)) < len(names):
-        return False
-    columns = zip(*(row.cells for row in others), strict=True)
-    return any(
-        name and not NO_NUMBER.fullmatch(name) and any(column)
-        and all(map(VALUE.fullmatch, filter(None, column)))
-        for name, column in zip(first.cells, columns, strict=True)
-    )  # fmt: skip
-
-
-def _choose_table(
-    layout: Layout, lines: Sequence[str], tables: Sequence[_Table], options: LoadSettings
-) -> tuple[Layout, list[str]]:
-    """Choose the largest of several tables, or the first after the option `skip`.
-
-    A table that goes on after the sample is assumed to be the largest.
-    """
-    explicit = options.skip is not None
-    chosen = (
-        tables[0] if explicit else max(tables, key=lambda table: (table.goes_on, len(table.rows)))
-    )
-    numbered = list(_number_lines(layout, lines))
-    before = max((table.end for table in tables if table.end <= chosen.first), default=0)
-    titles = [line for _, line in numbered[before : chosen.first]]
-    numbers = [number for number, _ in numbered]
-    notes = [table.describe(numbers) for table in tables if table is not chosen]
-    length = chosen.end - chosen.first if chosen is not tables[-1] else None
-    layout = replace(layout, preamble=chosen.first, length=length)
-    what = f"{len(chosen.rows) - 1:,} rows, of {len(tables):,} tables the most"
-    decision = state("table", f"line {numbers[chosen.first] + 1:,}", what)
-    return layout.with_decision(decision), [*_describe_titles(titles), *notes]
-
-
-def _number_lines(layout: Layout, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a table with their numbers in the file, from 0."""
-    last = -1
-
-    def read() -> Iterator[str]:
-        nonlocal last
-        for last, line in enumerate(lines):  # noqa: B007
-            yield line
-
-    for line in layout.read_lines(read(), SkippedLines()):
-        yield last, line

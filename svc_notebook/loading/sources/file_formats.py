@@ -120,6 +120,19 @@ class RefusedText(NamedTuple):
 
 CONVERT = "convert it to JSON, and load that file"
 ENTRIES = "convert it to CSV or JSON, or pass its entries as a list of dicts"
+BANK_STATEMENT = "export the statement as CSV, or pass its bookings as a list of dicts"
+# A time, perhaps a thread or a process, a level, and a message of several words.
+PROGRAM_LINE = re.compile(
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d\S* +([-\w./#]*[\[(][^\])]*[\])] *|\d+ +|- +)*"
+    r"\[?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b\]?(?=[ :])"
+    r"(\S* +\S+){4}",
+    re.I,
+)
+# Two keys with different names, of which the first is dotted or in capitals.
+SETTINGS = re.compile(
+    r"(?:\s|[#!;][^\n]*\n)*([a-z][\w-]*(?:\.[\w-]+)+|[A-Z][A-Z0-9]*_[A-Z0-9_]+) ?=[^\n]*\n"
+    r"(?:\s|[#!;][^\n]*\n)*(?!\1)[\w-]+(?:\.[\w-]+)* ?="
+)
 ACCESS_LINE = re.compile(r'\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "')
 SYSLOG_LINE = re.compile(
     r"(<\d+>\d? ?)?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\S*) "
@@ -132,6 +145,25 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
     RefusedText("a vCard file", re.compile(r"BEGIN:VCARD", re.I), ENTRIES),
     RefusedText("a calendar", re.compile(r"BEGIN:VCALENDAR", re.I), ENTRIES),
     RefusedText("a mailbox", re.compile(r"From \S+ .*\d{4}\n[A-Z][\w-]+: "), ENTRIES),
+    RefusedText("a mail", re.compile(
+        r"(?=(?:.*\n)*?From: )(?=(?:.*\n)*?(?:Subject|Date|To): )"
+        r"(?:(?:[A-Z][\w-]*: .*|[ \t]+\S.*)\r?\n){3,}\r?\n"), ENTRIES),
+    RefusedText("an LDIF file", re.compile(r"(#[^\n]*\n|version: \d+\s|\s)*dn:{1,2} \S+="),
+                ENTRIES),
+    RefusedText("a bank statement in MT940", re.compile(
+        r"(\{1:|\s|[A-Z0-9]+\n)*:20:[^\n]*\n(:2[15]|:28)"), BANK_STATEMENT),
+    RefusedText("a bank statement in QIF", re.compile(r"!(Type|Account|Option):?"), BANK_STATEMENT),
+    RefusedText("a bank statement in OFX", re.compile(r"OFXHEADER:"), BANK_STATEMENT),
+    RefusedText("an EDIFACT message", re.compile(r"UNA.{6}\s*UNB|UNB\+"), ENTRIES),
+    RefusedText("a GEDCOM file", re.compile(r"0 HEAD\r?\n1 "), ENTRIES),
+    RefusedText("a game in PGN", re.compile(r"\[Event \""), ENTRIES),
+    RefusedText("a file of subtitles", re.compile(
+        r"WEBVTT|\d+\r?\n\d\d:\d\d:\d\d[,.]\d{3} --> \d\d:"), ENTRIES),
+    RefusedText("a file of translations", re.compile(r"(#[^\n]*\n|\s)*msgid \"[^\n]*\n"), ENTRIES),
+    RefusedText("a file in the form of LibSVM", re.compile(
+        r"[-+]?\d+(\.\d+)?( qid:\d+)?( \d+:[-+.\de]+)+ *(#.*)?$"), ENTRIES, 0.9),
+    RefusedText("a log of a program", PROGRAM_LINE,
+                "parse its lines, and pass a list of dicts", 0.5),
     RefusedText("a log of a web server", ACCESS_LINE, "parse its lines, and pass a list of dicts; "
                 "separator=' ' splits them at blanks", 0.8),
     RefusedText("a system log", SYSLOG_LINE, "parse its lines, and pass a list of dicts", 0.8),
@@ -150,6 +182,7 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
         r"(\s|#[^\n]*\n)*\[\[[\w.-]+\]\][ \t]*\r?\n\s*[\w-]+ ?="), CONVERT),
     RefusedText("a file of settings", re.compile(
         r"(\s|[;#][^\n]*\n)*\[[\w .:-]+\][ \t]*\r?\n(\s|[;#][^\n]*\n)*[\w .-]+="), CONVERT),
+    RefusedText("a file of settings", SETTINGS, CONVERT),
     RefusedText("a file of JavaScript", re.compile(
         r"\s*(/\*\*/)?\s*(typeof [^&\n]+&&\s*)?([\w.$]+\s*\(\s*[\[{]"
         r"|(var|let|const|export default|module\.exports|window\.\w+)\b[^\n=]*=?\s*[\[{])"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -28,6 +30,8 @@ from svc_notebook.loading.sources.json_orientations import (
     turn_keyed,
     turn_lists,
     turn_named_arrays,
+    turn_objects,
+    turn_pages,
 )
 from svc_notebook.loading.sources.json_wrappers import (
     Members,
@@ -42,6 +46,8 @@ from svc_notebook.loading.sources.json_wrappers import (
 )
 
 MAX_NAMED_LISTS = 5
+# An array whose first item is an array, or a flat object before one.
+ARRAYS_INSIDE = re.compile(rb"\[\s*(?:\{[^{}\[\]]*\}\s*,\s*)?\[")
 # The minimum length of lists inside of a document that are columns.
 MIN_COLUMN_VALUES = 3
 # A document that is one wrapped record has at most this size.
@@ -141,7 +147,7 @@ def _take_found(path: Path, document: JsonDocument, folder: Path, *, one_file: b
         inside = _unwrap(copied, f"path={arrays[0].path!r} loads its items", folder)
         if inside.note:
             return _Found(inside.path, f"{_note_of(arrays[0])}: {inside.note}")
-    if turned := _turn(path) or _turn_columns_inside(path, document):
+    if turned := _turn(path) or _turn_inside(path, document):
         return _write(turned, path, folder)
     if one_file and len(tables) > 1:
         raise BadInput(_ask(path, tables))
@@ -168,6 +174,8 @@ def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
     """Write the records inside of wrappers; a file without them is returned as it is."""
     undo = undo or f"path='{WHOLE_PATH}' loads the objects as they are"
     content = path.read_bytes() if _begins_with_arrays(path) else b""
+    if turned := turn_pages(_read_items(content)):
+        return _write(turned, path, folder)
     if arrays := _read_arrays(content) or _read_array_lines(content):
         turned = turn_arrays(arrays)
         return _Found(path) if turned is None else _write(turned, path, folder)
@@ -213,10 +221,18 @@ def _iterate(path: Path) -> Iterator[bytes]:
 def _begins_with_arrays(path: Path) -> bool:
     with path.open("rb") as file:
         start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
-    is_array = start.startswith(b"[") and start[1:].lstrip().startswith(b"[")
+    is_array = ARRAYS_INSIDE.match(start) is not None
     first = start.partition(b"\n")[0].rstrip()
     is_line = start.startswith(b"[") and b"\n" in start and first.endswith(b"]")
     return (is_array or is_line) and path.stat().st_size <= MAX_TURNED_BYTES
+
+
+def _read_items(content: bytes) -> list[msgspec.Raw]:
+    """Return the items of an array; none for any other text."""
+    try:
+        return msgspec.json.decode(content, type=list[msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        return []
 
 
 def _read_arrays(content: bytes) -> list[list[msgspec.Raw]]:
@@ -265,16 +281,20 @@ def _turn_with_names(path: Path, document: JsonDocument, found: NestedList) -> T
     return None
 
 
-def _turn_columns_inside(path: Path, document: JsonDocument) -> Turned | None:
-    """Turn the only member that is an object of columns, beside facts on them."""
+def _turn_inside(path: Path, document: JsonDocument) -> Turned | None:
+    """Turn the only member that is an object of columns, or of objects by id, beside facts."""
     if document.has_any(ID_MEMBERS | {"name", "title"}):
         return None
-    turned = [
-        found._replace(what=f"the lists of `{name}`, each as a column")
-        for name, value in (_members_at(path, []) or {}).items()
-        if (members := decode(bytes(value))) and (found := turn_lists(members, MIN_COLUMN_VALUES))
-    ]
-    return turned[0] if len(turned) == 1 else None
+    objects = {name: decode(bytes(value)) for name, value in (_members_at(path, []) or {}).items()}
+    for turn_member in (partial(turn_lists, min_values=MIN_COLUMN_VALUES), turn_objects):
+        turned = [
+            inner._replace(what=inner.what.replace(",", f" of `{name}`,", 1))
+            for name, members in objects.items()
+            if members and (inner := turn_member(members))
+        ]
+        if len(turned) == 1:
+            return turned[0]
+    return None
 
 
 def _turn(path: Path) -> Turned | None:

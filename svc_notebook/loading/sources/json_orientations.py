@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from svc_notebook.display import shorten
 from svc_notebook.loading.sources.json_wrappers import (
     Members,
     add_member,
@@ -19,6 +20,7 @@ from svc_notebook.loading.text_cells.header_score import is_header
 # Larger documents are not turned: their members would not fit in memory.
 MAX_TURNED_BYTES = 100_000_000
 MAX_SAMPLE_MEMBERS = 100
+MAX_SHOWN_CHARACTERS = 60
 # The share of the objects of one shape that have the most frequent member.
 MIN_COMMON_SHARE = 0.8
 List = list[msgspec.Raw]
@@ -42,7 +44,7 @@ def have_one_shape(objects: Sequence[Members]) -> bool:
 
 def turn(document: Members) -> Turned | None:
     """Return the records of a document that contains its columns, or an object for each id."""
-    return turn_lists(document) or _turn_objects(document)
+    return turn_lists(document) or turn_objects(document)
 
 
 def turn_keyed(document: Members) -> Turned | None:
@@ -65,6 +67,24 @@ def turn_arrays(rows: Sequence[List]) -> Turned | None:
     if all(first) and len({*first}) == len(first) and is_header(texts):
         return Turned(_write_rows(first, rows[1:]), "the arrays, with names from the first one")
     return Turned(_write_rows([], rows), "the arrays, in columns column0, column1, …")
+
+
+def turn_pages(items: List) -> Turned | None:
+    """Return the objects of the arrays inside an array, of which each is a page of a response.
+
+    A response can begin with one object that describes it.
+    """
+    pages = [page for item in items if (page := _as_list(item)) is not None]
+    described = items[: len(items) - len(pages)]
+    if not pages or not all(map(_is_object_text, (item for page in pages for item in page))):
+        return None
+    if len(described) > 1 or not (all(map(_is_object_text, described)) and any(pages)):
+        return None
+    what = "the objects of the arrays inside"
+    if described:
+        text = bytes(described[0]).decode("utf-8", "replace")
+        what += f"; `{shorten(text, MAX_SHOWN_CHARACTERS)}` is left out"
+    return Turned((bytes(item) for page in pages for item in page), what)
 
 
 def turn_named_arrays(rows: Sequence[List], cells: List) -> Turned | None:
@@ -93,7 +113,8 @@ def turn_lists(document: Members, min_values: int = 1) -> Turned | None:
     return Turned(_write_rows(list(document), rows), "the lists, each as a column")
 
 
-def _turn_objects(document: Members) -> Turned | None:
+def turn_objects(document: Members) -> Turned | None:
+    """Turn objects of one shape: each is a record by its id, or a column."""
     objects = _as_objects(document)
     if objects is None or len(objects) < 2:
         return None

@@ -16,8 +16,9 @@ from pathlib import Path
 
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_candidates import FULL_POINTS, USUAL_SEPARATORS
-from svc_notebook.loading.sources.csv_copies import MAX_SHOWN_LINES, PlainCopy, show_lines
+from svc_notebook.loading.sources.csv_lines import MAX_SHOWN_LINES, PlainCopy, show_lines
 from svc_notebook.loading.sources.encoding import fresh
+from svc_notebook.loading.sources.printed_records import find_printed_records
 from svc_notebook.loading.text_cells.cell_kinds import NUMBER, TEXT, VALUE, column_kind
 from svc_notebook.loading.text_cells.signals import Decision, state
 
@@ -30,10 +31,13 @@ PIPES = "|\u2502\u2551\u2506"
 # Separators of several characters.
 LONG_SEPARATORS = ("::", "||", "|~|", "~|~", "^^", "~~", ";;", "@@", "\u00a6\u00a6")
 MIN_ROWS, MIN_ALIGNED_ROWS, MIN_GAP = 2, 3, 2
+# Blanks between the names of columns in which quotes are characters, and how many there must be.
+ENCLOSED = re.compile(r'\A"([^"]*)"\Z')
+WIDE_GAP, MIN_WIDE_GAPS = re.compile(r"\S {3,}(?=\S)"), 2
 # Columns without names: the minimum number of rows, and of columns of numbers.
 MIN_ROWS_WITHOUT_NAMES, MIN_NUMERIC_COLUMNS = 5, 2
 # A line of a log that names its columns, as the extended log format of W3C has it.
-FIELDS = re.compile(r"#Fields:[ \t]+(\S.*)")
+FIELDS = re.compile(r"#[Ff]ields:?[ \t]+(\S.*)")
 # A name and its value, and a line of them.
 _PAIR = r'([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"=]*)'
 PAIR, PAIRS, MIN_PAIRS = re.compile(_PAIR), re.compile(rf"{_PAIR}(?:\s+{_PAIR})+"), 3
@@ -69,6 +73,8 @@ class PrintedTable:
     titles: int = 0
     # The names of the columns if no line has them.
     names: tuple[str, ...] = ()
+    # Joins the lines of a record.
+    join: Callable[[Iterable[str]], Iterable[str]] = iter
 
     @property
     def decision(self) -> Decision:
@@ -82,11 +88,8 @@ def find_printed_table(text: str, options: LoadSettings) -> PrintedTable | None:
     if any(option is not None for option in named):
         return None
     lines = text.splitlines()[: MAX_TITLE_LINES + MAX_CHECKED_LINES]
-    return (
-        _find_log(lines) or _find_pairs(lines) or _find_box(lines) or _find_fixed_width(lines)
-        or _find_long_separator(lines)
-        or _find_escapes(text, lines) or _find_mixed_blanks(text, lines) or _find_aligned(lines)
-    )  # fmt: skip
+    tables = (find(text, lines) for find in FINDERS)
+    return next((table for table in tables if table is not None), None)
 
 
 def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> PlainCopy:
@@ -101,7 +104,7 @@ def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> PlainCo
         writer = csv.writer(sink, lineterminator="\n")
         if table.names:
             writer.writerow(table.names)
-        for number, line in enumerate(source):
+        for number, line in enumerate(table.join(source)):
             line = line.rstrip("\n")
             cells = table.read(line) if number >= table.titles else None
             if cells is None:
@@ -127,7 +130,16 @@ def _split_all(note: str, split: Callable[[str], list[str]], width: int) -> Prin
     return PrintedTable(note, read)
 
 
-def _find_log(lines: Sequence[str]) -> PrintedTable | None:
+def _find_records(_: str, lines: Sequence[str]) -> PrintedTable | None:
+    """Find records that database clients print with a line for each value."""
+    records = find_printed_records(lines)
+    if records is None:
+        return None
+    note = "each record is printed with a line for each value"
+    return PrintedTable(note, records.read, names=records.names, join=records.join)
+
+
+def _find_log(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find rows between blanks or tabs below a line `#Fields:` with their names."""
     named = [match[1].split() for line in lines if (match := FIELDS.fullmatch(line.rstrip()))]
     if not named or not lines[0].startswith("#"):
@@ -144,7 +156,7 @@ def _find_log(lines: Sequence[str]) -> PrintedTable | None:
     return _split_all(note, split, len(named[0]))
 
 
-def _find_pairs(lines: Sequence[str]) -> PrintedTable | None:
+def _find_pairs(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find lines of pairs such as `level=info msg="slow query"`."""
     filled = [line.strip() for line in lines if line.strip()]
     if len(filled) < MIN_ALIGNED_ROWS or not all(map(PAIRS.fullmatch, filled)):
@@ -163,7 +175,7 @@ def _find_pairs(lines: Sequence[str]) -> PrintedTable | None:
     return PrintedTable("each line is a list of pairs `name=value`", read, names=names)
 
 
-def _find_box(lines: Sequence[str]) -> PrintedTable | None:
+def _find_box(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find rows between pipes with a rule above or below the header."""
     for number, line in enumerate(lines[:MAX_TITLE_LINES]):
         if not RULE.fullmatch(line) or WIDTH_RULE.fullmatch(line):
@@ -211,7 +223,7 @@ def _agree(widths: Sequence[int], width: int) -> bool:
     return sum(count == width for count in widths) >= MIN_AGREEING_SHARE * len(widths)
 
 
-def _find_fixed_width(lines: Sequence[str]) -> PrintedTable | None:
+def _find_fixed_width(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find columns whose places are given by groups of dashes below the header."""
     for number, rule in enumerate(lines[:MAX_TITLE_LINES]):
         if not number or not WIDTH_RULE.fullmatch(rule) or not lines[number - 1].strip():
@@ -233,7 +245,8 @@ def _split_at_widths(starts: Sequence[int], gaps: Sequence[int]) -> PrintedTable
 
     def split(line: str) -> list[str]:
         is_row = len(line.rstrip()) > gaps[0] and _has_gaps(line, gaps)
-        return _split_at([line], starts)[0] if is_row and not WIDTH_RULE.fullmatch(line) else []
+        cells = _split_at([line], starts)[0] if is_row and not WIDTH_RULE.fullmatch(line) else []
+        return [ENCLOSED.sub(r"\1", cell) for cell in cells]
 
     return _split_all("columns are separated by their width", split, len(starts))
 
@@ -242,7 +255,7 @@ def _has_gaps(line: str, gaps: Iterable[int]) -> bool:
     return all(line[gap : gap + 1] in ("", " ") for gap in gaps)
 
 
-def _find_long_separator(lines: Sequence[str]) -> PrintedTable | None:
+def _find_long_separator(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find a separator of several characters that occurs as often in every line."""
     filled = [line for line in lines if line.strip()]
     if len(filled) < MIN_ROWS:
@@ -286,13 +299,14 @@ def _find_mixed_blanks(text: str, lines: Sequence[str]) -> PrintedTable | None:
     return _split_all("cells are separated by any number of blanks and tabs", split, width)
 
 
-def _find_aligned(lines: Sequence[str]) -> PrintedTable | None:
+def _find_aligned(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find columns between blanks that are at the same places of all lines, below their names."""
     rows = [line.rstrip() for line in lines if line.strip()]
     if (
         len(rows) < MIN_ALIGNED_ROWS
         or "  " not in rows[0].strip()
-        or any("\t" in row or '"' in row for row in rows)
+        or any("\t" in row for row in rows)
+        or ('"' in "".join(rows) and len(WIDE_GAP.findall(rows[0])) < MIN_WIDE_GAPS)
     ):
         return None
     if any(rows[0].count(mark) and len({row.count(mark) for row in rows}) == 1
@@ -350,7 +364,8 @@ def _find_blanks(rows: Sequence[str]) -> list[bool]:
 def _find_starts(rows: Sequence[str]) -> list[int]:
     """Return the places at which columns begin: after blanks in all rows.
 
-    One such blank is sufficient if the header, which is the first row, has several there.
+    One such blank is sufficient if the header, which is the first row, has several there, or after
+    a column of right-aligned values with digits.
     """
     blank = _find_blanks(rows)
     in_header = {
@@ -363,9 +378,38 @@ def _find_starts(rows: Sequence[str]) -> list[int]:
         if is_blank:
             run += 1
         elif run:
-            starts += [position] if run >= MIN_GAP or position - 1 in in_header else []
+            certain = run >= MIN_GAP or position - 1 in in_header
+            if certain or _is_right_aligned(rows, starts[-1], position - 1):
+                starts.append(position)
             run = 0
     return starts
+
+
+def _is_right_aligned(rows: Sequence[str], start: int, end: int) -> bool:
+    """Return whether the cells between two places are one word each, and end at the second one."""
+    header, *cells = [row[start:end] for row in rows]
+    words = [cell.split() for cell in cells]
+    return (
+        bool(header.strip())
+        and all(cell[-1:].strip() for cell in (header, *cells))
+        and all(len(word) == 1 and any(map(str.isdigit, word[0])) for word in words)
+    )
+
+
+def _find_wiki(_: str, lines: Sequence[str]) -> PrintedTable | None:
+    """Find rows between `|` below names between `||`, as wikis write them."""
+    header, *rows = [line.strip() for line in lines if line.strip()] or [""]
+    names = header.split("||")[1:-1] if header.startswith("||") and header.endswith("||") else []
+    width = len(names)
+    if width < MIN_ROWS or not rows or not all(row.startswith("|") for row in rows):
+        return None
+
+    def split(line: str) -> list[str]:
+        return _split_pipes(line.replace("||", "|") if line.startswith("||") else line, True)
+
+    if not _agree([len(split(row)) for row in rows], width):
+        return None
+    return _split_all("the file is a printed table with rows between `|`", split, width)
 
 
 def _find_escapes(text: str, lines: Sequence[str]) -> PrintedTable | None:
@@ -388,3 +432,10 @@ def _unescape(cell: str) -> str:
     if "\\" not in cell or cell == "\\N":
         return cell
     return ESCAPE.sub(lambda match: ESCAPED.get(match[1], match[0]), cell)
+
+
+# Each returns how to read a kind of printed table; the most certain kinds are first.
+FINDERS: Sequence[Callable[[str, Sequence[str]], PrintedTable | None]] = (
+    _find_records, _find_log, _find_pairs, _find_box, _find_wiki, _find_fixed_width,
+    _find_long_separator, _find_escapes, _find_mixed_blanks, _find_aligned,
+)  # fmt: skip

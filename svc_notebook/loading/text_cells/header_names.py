@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, pairwise
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.text_cells.amounts import find_amount_forms
-from svc_notebook.loading.text_cells.cell_kinds import NO_NUMBER, VALUE, YEAR
+from svc_notebook.loading.text_cells.cell_kinds import (
+    EMPTY,
+    MISSING,
+    MOMENT,
+    NO_NUMBER,
+    NUMBER,
+    TEXT,
+    VALUE,
+    YEAR,
+    cell_kind,
+    column_kind,
+)
 
 MAX_HEADER_ROWS = 3
 # A second row without a number above numbers is a header if it has names in so many such columns.
@@ -18,6 +31,12 @@ MIN_NUMERIC_COLUMNS = 2
 MIN_ROWS_BELOW = 2
 # The beginning of the cells that describe the columns of a survey, in the last row of its header.
 IMPORT_ID = '{"ImportId"'
+# The maximum number of rows below the names that describe the columns, with units for example, and
+# the columns of values by which such rows are recognized.
+MAX_DESCRIPTION_ROWS, MAX_DESCRIBED_COLUMNS = 6, 100
+# A cell of a row of formats below the names, as hydrological services write it: `15s`, `14n`.
+FORMAT = re.compile(r"\d{1,3}[sdn]")
+MAX_SHOWN_CHARACTERS = 40
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
 
@@ -38,10 +57,13 @@ def name_columns(
     """Return the names of a header, which can have a cell less, or more, than the rows."""
     others = rows[1:]
     notes: list[str] = []
-    is_described = bool(upper) and all(cell.startswith(IMPORT_ID) for cell in first)
+    is_described = bool(upper) and _are_descriptions(upper[0], [*upper[1:], first])
     cells = [*upper[0]] if is_described else join_names([*upper, first]) if upper else [*first]
     if is_described:
-        notes.append(f"{len(upper)} rows below the names describe them and are left out")
+        rows_left = [", ".join(filter(None, row)) for row in (*upper[1:], first)]
+        shown = ", ".join(f"`{shorten(row, MAX_SHOWN_CHARACTERS)}`" for row in rows_left)
+        count = "1 row" if len(upper) == 1 else f"{len(upper)} rows"
+        notes.append(f"{count} below the names left out, for they describe the columns: {shown}")
     elif upper:
         shown = ", ".join(f"`{cell}`" for cell in cells[:MAX_HEADER_ROWS])
         notes.append(
@@ -116,7 +138,7 @@ def join_names(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def count_tall_header(rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of rows of a header of 2 or 3 rows; 0 for any other header.
+    """Return the number of rows of a header of several rows; 0 for any other header.
 
     A header has more than one row only if all columns of numbers have text in each of its rows, and
     a row above has gaps or the last is a full one.
@@ -125,7 +147,59 @@ def count_tall_header(rows: Sequence[Sequence[str]]) -> int:
     for number in range(MAX_HEADER_ROWS, 1, -1):
         if len(cells) > number + 1 and _is_tall_header(cells[:number], cells[number:]):
             return number
-    return 0
+    described = count_description_rows(cells)
+    return described + 1 if described else 0
+
+
+def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows between the names and the values that describe the columns.
+
+    They have units or remarks in columns that only have numbers or dates below. A single one needs
+    a gap above a column of values, so that it is no row of text itself.
+    """
+    names, *others = rows or [()]
+    full = [row for row in others if len(row) == len(names)]
+    if len(full) <= MIN_ROWS_BELOW or not all(map(_is_name, filter(None, names))):
+        return 0
+    likely = [
+        n for n, (cell, last) in enumerate(zip(full[0], full[-1], strict=True))
+        if cell_kind(last) in (NUMBER, MOMENT) and cell_kind(cell) in (TEXT, EMPTY, MISSING)
+    ][:MAX_DESCRIBED_COLUMNS]  # fmt: skip
+    if len(likely) < MIN_NUMERIC_COLUMNS:
+        return 0
+    best, values = 0, dict[int, str]()
+    for number in range(1, min(MAX_DESCRIPTION_ROWS, len(full) - MIN_ROWS_BELOW) + 1):
+        kinds = {n: column_kind([row[n] for row in full[number:]]) for n in likely}
+        below = {n: kind for n, kind in kinds.items() if kind in (NUMBER, MOMENT)}
+        if len(below) > len(values):
+            best, values = number, below
+    described = others[:best]
+    if len(values) < MIN_NUMERIC_COLUMNS or any(
+        len(row) != len(names) or [*row] == [*names] for row in described
+    ):
+        return 0
+    certain = best > 1 or _is_format(others[0]) or not all(others[0][n] for n in values)
+    return best if certain and all(_is_description(row, values) for row in described) else 0
+
+
+def _is_description(row: Sequence[str], values: Mapping[int, str]) -> bool:
+    """Return whether a row has texts where the rows below have numbers or dates."""
+    kinds = [(cell_kind(row[n]), kind) for n, kind in values.items()]
+    texts = sum(kind in (TEXT, MOMENT) for kind, _ in kinds)
+    missing = sum(kind == MISSING for kind, _ in kinds)
+    return texts > missing and all(kind not in (below, NUMBER) for kind, below in kinds)
+
+
+def _is_format(row: Sequence[str]) -> bool:
+    return all(map(FORMAT.fullmatch, row))
+
+
+def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows below the names are no parts of the names: several, or of one form."""
+    last = rows[-1]
+    if all(cell.startswith(IMPORT_ID) for cell in last) or _is_format(last):
+        return True
+    return len(rows) > 1 and all(names)
 
 
 def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 MISSING_WORDS = (
     *("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-"),
     *("\\N", "#N/A", "#NV", "<NA>", "(null)", "n.a.", "N.A.", "na", "n.d.", "k.A.", "k. A."),
+    *("NAN", ":", "...", "\u2026", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?"),
+    *("#WERT!", "#BEZUG!"),
     *("?", "..", ".", "--", " --", "---", "\u2013", "\u2014", "NaT", "Null", "none", "NONE"),
 )  # fmt: skip
 is_missing_text = frozenset(MISSING_WORDS).__contains__
