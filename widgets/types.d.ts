@@ -6,8 +6,8 @@ export interface Model {
   set(name: string, value: any): void;
   save_changes(): void;
   send(content: any, callbacks?: any, buffers?: any): void;
-  /** Where the front end has one: the models of other widgets. */
-  widget_manager?: { get_model(id: string): Promise<Model> };
+  /** Where the front end has one: the models of other widgets, and in JupyterLab the kernel. */
+  widget_manager?: { get_model(id: string): Promise<Model>; kernel?: { interrupt(): Promise<void> } | null };
 }
 
 export interface Mount {

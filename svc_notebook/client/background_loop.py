@@ -44,12 +44,17 @@ class Portal:
         self._thread: threading.Thread | None = None
         self._exiting = threading.Event()
 
-    def run(self, work: Coroutine[Any, Any, T], on_tick: Tick | None = None) -> T:
+    def run(
+        self,
+        work: Coroutine[Any, Any, T],
+        on_tick: Tick | None = None,
+        stop: threading.Event | None = None,
+    ) -> T:
         """Run `work` to its end and return its result; `on_tick` is called while it runs.
 
-        An interrupt cancels the work and waits until it has cleaned up. If the work ends with
-        `Stopped`, that exception reports what was done so far; otherwise `KeyboardInterrupt` is
-        raised.
+        An interrupt, or `stop` when it is set, cancels the work and waits until it has cleaned up.
+        If the work ends with `Stopped`, that exception reports what was done so far; otherwise
+        `KeyboardInterrupt` is raised.
         """
         if sys.is_finalizing():
             work.close()
@@ -61,7 +66,8 @@ class Portal:
                 "a blocking call on the background loop would wait for itself; await the same "
                 "method of `client.aio` instead"
             )
-        return _watch(_LoopCall(work, loop, self._exiting), on_tick)
+        call = _LoopCall(work, loop, self._exiting)
+        return _watch(call, on_tick, stop or threading.Event())
 
     def _own_loop(self) -> asyncio.AbstractEventLoop:
         if self._process != os.getpid():
@@ -127,23 +133,22 @@ async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
 
 
 @contextmanager
-def _stop_flag() -> Iterator[threading.Event]:
+def _set_by_interrupt(stop: threading.Event) -> Iterator[None]:
     """Make an interrupt set a flag for a while, instead of raising at any point.
 
     While a cell awaits, a kernel handles interrupts on its own loop, which does not help when this
     package blocks that loop. Threads other than the main one receive no signals.
     """
-    stop = threading.Event()
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or before in (
         None,
         signal.SIG_IGN,
     ):
-        yield stop
+        yield
         return
     signal.signal(signal.SIGINT, lambda *_: stop.set())
     try:
-        yield stop
+        yield
     finally:
         signal.signal(signal.SIGINT, before)
     if stop.is_set():  # set after the last poll: the caller still wants to stop
@@ -151,8 +156,8 @@ def _stop_flag() -> Iterator[threading.Event]:
 
 
 @unchained
-def _watch(job: _LoopCall[T], on_tick: Tick | None) -> T:
-    with _stop_flag() as stop:
+def _watch(job: _LoopCall[T], on_tick: Tick | None, stop: threading.Event) -> T:
+    with _set_by_interrupt(stop):
         return job.watch(stop, on_tick)
 
 
@@ -234,7 +239,7 @@ async def _next_or(values: AsyncIterator[R], otherwise: object) -> R | object:
 def behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, R]], bar: Progress) -> R:
     """Run work that reports its progress, and draw a progress bar."""
     with bar:
-        return run(begin(bar.update), on_tick=bar.draw)
+        return run(begin(bar), on_tick=bar.draw, stop=bar.stop)
 
 
 @contextmanager

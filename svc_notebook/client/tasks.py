@@ -57,6 +57,13 @@ Tasks = int | Mapping[str, Any] | Iterable[Any]
 # Called with a number of things that are done, and the number of all.
 OnProgress = Callable[[int, int], None]
 
+
+def publishing_of(on_progress: OnProgress | None) -> OnProgress | None:
+    """Return the `publish` of a callback, which takes the tasks of sent work; None if none."""
+    report: OnProgress | None = getattr(on_progress, "publish", None)
+    return report
+
+
 # The time between two polls of one index: the first, the longest, and the factor of the increase.
 FIRST_POLL_SECONDS, MAX_POLL_SECONDS, POLL_GROWTH = 0.01, 2.0, 1.5
 MAX_PARALLEL_INDICES = 8  # indices that are polled at the same time

@@ -97,7 +97,7 @@ class Editor(DecisionTraits):
         super().__init__(**more)
         self.set_trait("fallback_class", self._fallback.class_name)
         self.on_msg(lambda _, content, __: self._dispatcher.accept(content))
-        _answer_while_busy(self)
+        answer_while_busy(self)
         wait_for(self._begin(value))
 
     # Methods that subclasses override.
@@ -385,11 +385,11 @@ class Editor(DecisionTraits):
         return f"<{self.title}: {self.index}>"
 
 
-def _answer_while_busy(editor: Editor) -> None:
+def answer_while_busy(widget: anywidget.AnyWidget) -> None:
     """Let the front end choose the thread that receives its messages.
 
     Some kernels send the messages of a widget to the thread that last displayed it. For a widget
     displayed by a cell this is the thread that runs cells, which answers only after the cell.
     """
-    if hasattr(editor.comm, "_reply_subshell_for"):
-        editor.comm._reply_subshell_for = None
+    if hasattr(widget.comm, "_reply_subshell_for"):
+        widget.comm._reply_subshell_for = None

@@ -121,11 +121,22 @@ class FileCalls:
         try:
             result = await aio.load(
                 _found(path), index, id=id or None, if_exists=cast("IfExists", if_exists),
-                on_progress=report_progress, **_checked(options),
+                on_progress=_LoadProgress(), **_checked(options),
             )  # fmt: skip
         except Stopped as stopped:
             return {"stopped": str(stopped)} | _result(cast("LoadResult | None", stopped.result))
         return _result(result)
+
+
+class _LoadProgress:
+    """Sends the progress of a load to the dialog: rows sent, then tasks published."""
+
+    def __call__(self, sent: int, rows: int) -> None:
+        report_progress(sent, rows)
+
+    def publish(self, published: int, tasks: int) -> None:
+        """Send how many tasks are published after the last row."""
+        report_progress(published, tasks, f"Publishing: {published:,} of {tasks:,} tasks")
 
 
 def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:

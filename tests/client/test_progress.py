@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import re
 import threading
 from contextlib import redirect_stderr
 
 import pytest
 
+from svc_notebook.client.background_loop import behind_bar
 from svc_notebook.client.progress import Progress
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.errors import Stopped
 from tests.client.clock import Clock
 
 
@@ -126,7 +131,7 @@ def test_no_thread_draws_on_its_own(terminal: Terminal, clock: Clock) -> None:
         assert threading.active_count() == before
 
 
-def test_a_load_says_that_it_is_publishing_and_no_unknown_rate(
+def test_a_load_counts_the_tasks_that_it_publishes_and_shows_no_unknown_rate(
     terminal: Terminal, clock: Clock
 ) -> None:
     with redirect_stderr(terminal), Progress(10, unit="rows", clock=clock) as bar:
@@ -134,8 +139,27 @@ def test_a_load_says_that_it_is_publishing_and_no_unknown_rate(
             clock.now += 60
             bar.update(done)
             bar.draw()
+        for published in (0, 2):
+            bar.publish(published, 3)
+            bar.draw()
         lines = terminal.getvalue().split("\r")
 
     assert "? rows/s" not in terminal.getvalue()
-    assert ["publishing" in line for line in lines[-3:]] == [False, False, True]
+    steps = [re.findall(r"publishing: \d of 3 tasks", line) for line in lines[-3:]]
+    assert steps == [[], ["publishing: 0 of 3 tasks"], ["publishing: 2 of 3 tasks"]]
     assert "publishing" not in terminal.getvalue().split("\r")[-1]
+
+
+def test_the_work_behind_a_bar_is_cancelled(terminal: Terminal) -> None:
+    async def work(on_progress: OnProgress) -> None:
+        on_progress(3, 10)
+        bar.stop.set()
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            raise Stopped("3 of 10 rows are published") from None
+
+    bar = Progress(10)
+
+    with redirect_stderr(terminal), pytest.raises(Stopped, match="3 of 10 rows are published"):
+        behind_bar(work, bar)

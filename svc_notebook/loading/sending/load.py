@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svc_notebook.client.tasks import OnProgress, wait
+from svc_notebook.client.tasks import OnProgress, publishing_of, wait
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError, TaskFailed
@@ -589,9 +589,10 @@ class _LoadRun:
     async def _publish(self, target: str) -> None:
         """Wait for all tasks; at a timeout, wait again if some were published meanwhile."""
         left = list(self.counts.rows_of)
+        report = publishing_of(self._on_progress)
         while left:
             try:
-                await wait(self._client, left, index=target)
+                await wait(self._client, left, index=target, on_progress=report)
                 left = []
             except TaskFailed as error:
                 if len(error.tasks) == len(left):

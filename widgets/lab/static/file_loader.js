@@ -279,10 +279,10 @@ class FileDialog {
       if (stop.signal.aborted || bar.isConnected) event.preventDefault();
       if (bar.isConnected) stop.abort();
     });
-    const onProgress = (/** @type {import("../../types").Progress} */ { done, total }) => {
+    const onProgress = (/** @type {import("../../types").Progress} */ { done, total, text }) => {
       bar.max = total;
       bar.value = done;
-      this.say(`${done.toLocaleString("en")} of ${count(total, "row")} sent`);
+      this.say(text || `${done.toLocaleString("en")} of ${count(total, "row")} sent`);
     };
     try {
       return await link.call("load_file", { path, ...options }, { signal: stop.signal, onProgress });
