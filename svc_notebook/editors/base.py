@@ -13,6 +13,7 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Literal
 
+import anywidget
 import traitlets
 
 from svc_notebook.api.secured_keys import read_secured_key
