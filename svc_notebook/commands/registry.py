@@ -79,20 +79,22 @@ def _split_leading(words: Sequence[str]) -> tuple[list[str], Sequence[str]]:
 def _pick(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
     names = {verb.name for verb in VERBS if face in verb.faces}
     first, *rest = words
+    second = rest[0] if rest else ""
+    if f"{first} {second}" in names:
+        return find_verb(f"{first} {second}", face), rest[1:]
     members = [name for name in names if name.startswith(f"{first} ")]
-    if rest and f"{first} {rest[0]}" in names:
-        return find_verb(f"{first} {rest[0]}", face), rest[1:]
-    if members and first not in names and rest[:1] in (["-h"], ["--help"]):
-        return find_verb("help", face), [first]
     if members and first not in names:
+        if second in ("-h", "--help"):
+            return find_verb("help", face), [first]
         raise BadOption(_subcommand_error(first, rest[:1], members))
     verb = find_verb(first, face)
-    actions = ACTIONS.get(rest[0], ()) if rest else ()
-    if meant := [f"{first} {action}" for action in actions if f"{first} {action}" in names]:
-        raise BadOption(f"`{first} {rest[0]}` is not a verb; use `{meant[0]}`")
-    if rest and rest[0] in lists_of(verb, members, face):
+    actions = [f"{first} {action}" for action in ACTIONS.get(second, ())]
+    if meant := [name for name in actions if name in names]:
+        raise BadOption(f"`{first} {second}` is not a verb; use `{meant[0]}`")
+    if second in lists_of(verb, members, face):
         return verb, rest[1:]
-    if members and rest and not rest[0].startswith("-") and not verb.placed(face):
+    is_word = rest and not second.startswith("-")
+    if is_word and members and not verb.placed(face):
         raise BadOption(_subcommand_error(first, rest[:1], members))
     return verb, rest
 

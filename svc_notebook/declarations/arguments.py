@@ -152,16 +152,21 @@ def describe_misfit(accepted: Signature, args: Sequence[Any], kwargs: Mapping[st
     if unknown and len(names) == len(parameters):
         return _unknown(unknown[0], names, "")
     if len(args) > len(placed):
-        listed = ", ".join(f"`{p.name}`" for p in placed)
-        most = f"only {listed}" if placed else "none"
-        return f"{most} can be given without a name, not {len(args)} arguments; name the others"
+        return _describe_surplus(placed, len(args))
     if twice := [p.name for p in placed[: len(args)] if p.name in kwargs]:
         return f"`{twice[0]}` is given twice"
-    missing = [
-        f"`{p.name}`"
-        for number, p in enumerate(parameters)
-        if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
-        if p.name not in kwargs and (p not in placed or number >= len(args))
-    ]
+    given = {*kwargs, *(p.name for p in placed[: len(args)])}
+    missing = [f"`{p.name}`" for p in parameters if _is_required(p) and p.name not in given]
     verb = "is" if len(missing) == 1 else "are"
     return f"{' and '.join(missing)} {verb} missing"
+
+
+def _describe_surplus(placed: Sequence[Parameter], count: int) -> str:
+    listed = ", ".join(f"`{p.name}`" for p in placed)
+    accepted = f"only {listed}" if placed else "none"
+    return f"{accepted} can be given without a name, not {count} arguments; name the others"
+
+
+def _is_required(parameter: Parameter) -> bool:
+    collects = parameter.kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+    return parameter.default is Parameter.empty and not collects

@@ -46,6 +46,7 @@ from svc_notebook.loading.sending.replacement import default_share
 from svc_notebook.tuning.changes.impact import impact
 from svc_notebook.tuning.changes.journal import Journal
 from svc_notebook.tuning.changes.journalled_write import (
+    RecordedChange,
     alone,
     record_outcome,
     recording,
@@ -140,7 +141,7 @@ class DeployRun(DeploymentPlanner):
         plan = next(plan for plan in (await self.prepare()).plans if plan.target == self.name)
         if not plan.exists or not plan.deltas:
             return
-        change: Any = plan.wanted
+        change: Any = plan.proposed
         tried = await impact(self.name, change, judgments=judgments, client=self.target)
         assert tried.comparison
         scores = tried.comparison.scores
@@ -211,38 +212,50 @@ class DeployRun(DeploymentPlanner):
             await self._promote(prepared, staged, note)
         elif self.copies_target and first.exists:
             await self._write_copy(first, note)
+        await self._write_primary(prepared, note)
+        for plan in others:
+            await self._write_replica(plan, note)
+        for plan in prepared.plans:
+            await self._close_interrupted(plan.target)
+        self._write_origin(prepared)
+
+    async def _write_primary(self, prepared: PreparedDeployment, note: str) -> None:
+        """Write the primary; replicas that get its changes, too, are as before if that fails."""
+        first = prepared.plans[0]
+        forwarded = self._forwarded(prepared) if first.deltas else ()
+        records: dict[str, RecordedChange] = {}
         async with AsyncExitStack() as stack:
-            forwarded = self._forwarded(prepared) if first.wanted else ()
-            kept = []
             for name in forwarded:
-                wanted = _forwardable(prepared, name, first)
-                around = recording(self.target, name, wanted, note=f"{note}, forwarded")
-                kept.append((name, await stack.enter_async_context(around)))
+                objects = _forwardable(prepared, name, first)
+                around = recording(self.target, name, objects, note=f"{note}, forwarded")
+                records[name] = await stack.enter_async_context(around)
             try:
                 made = await write_change(
-                    self.target, self.name, first.wanted, note=note, forward_to=forwarded
+                    self.target, self.name, first.proposed, note=note, forward_to=forwarded
                 )
-            except Exception:
-                for name, one in kept:
-                    for scope, delta in (one.change.deltas if one.change else {}).items():
-                        await write_part(self.target, name, scope, delta.before)
+            except Exception:  # of a call whose effect is not known, too
+                await self._revert(records)
                 raise
         if made:
             self._ids.setdefault(self.name, made.change_id)
-        self._ids |= {name: one.change.change_id for name, one in kept if one.change}
-        for each in others:
-            wanted = each.wanted if each.exists else await self._compare_new(each)
-            try:
-                made = await write_change(self.target, each.target, wanted, note=note)
-            except SvcError as error:
-                done = ", ".join(self._ids) or "nothing"
-                error.add_note(f"already deployed: {done}; the same call again deploys the rest")
-                raise
-            if made:
-                self._ids[each.target] = made.change_id
-        for each in prepared.plans:
-            await self._close_interrupted(each.target)
-        self._write_origin(prepared)
+        self._ids |= {name: r.change.change_id for name, r in records.items() if r.change}
+
+    async def _revert(self, records: Mapping[str, RecordedChange]) -> None:
+        """Write back what forwarded changes replaced."""
+        for name, record in records.items():
+            for scope, delta in (record.change.deltas if record.change else {}).items():
+                await write_part(self.target, name, scope, delta.before)
+
+    async def _write_replica(self, plan: IndexPlan, note: str) -> None:
+        objects = plan.proposed if plan.exists else await self._compare_new(plan)
+        try:
+            made = await write_change(self.target, plan.target, objects, note=note)
+        except SvcError as error:
+            done = ", ".join(self._ids) or "nothing"
+            error.add_note(f"already deployed: {done}; the same call again deploys the rest")
+            raise
+        if made:
+            self._ids[plan.target] = made.change_id
 
     async def _write_copy(self, first: IndexPlan, note: str) -> None:
         """Write the primary in one step; its list of replicas follows."""
@@ -279,7 +292,7 @@ class DeployRun(DeploymentPlanner):
             temporary = await open_temporary(transfer, checkpoint, resume=self.resume)
             filled = False
             try:
-                await self._configure(temporary.name, _without_replicas(planned.plans[0].wanted))
+                await self._configure(temporary.name, _without_replicas(planned.plans[0].proposed))
                 await transfer.fill(temporary, checkpoint)
                 filled = True
                 yield StagedRecords(transfer, temporary, planned)
@@ -307,7 +320,7 @@ class DeployRun(DeploymentPlanner):
     ) -> None:
         """Move the staged records over the target, together with its new configuration."""
         await self._check_unchanged(staged.planned)
-        wanted = _without_replicas(prepared.plans[0].wanted)
+        wanted = _without_replicas(prepared.plans[0].proposed)
         # Others may have changed other parts while the records were copied.
         await self._configure(staged.temporary.name, wanted)
         async with recording(self.target, self.name, wanted, note=note) as recorded:
@@ -325,7 +338,7 @@ class DeployRun(DeploymentPlanner):
         """Refuse to overwrite what others changed while the records were copied."""
         if self.force or not planned.plans[0].exists:
             return
-        for scope, objects in _without_replicas(planned.plans[0].wanted).items():
+        for scope, objects in _without_replicas(planned.plans[0].proposed).items():
             before = {name: planned.theirs.part(scope).get(name) for name in objects}
             if not await holds(self.target, self.name, scope, before):
                 raise BadInput(
@@ -356,7 +369,7 @@ class DeployRun(DeploymentPlanner):
         wrong = [
             f"{scope} of {each.target}"
             for each in prepared.plans
-            for scope, objects in each.wanted.items()
+            for scope, objects in each.proposed.items()
             if not await holds(self.target, each.target, scope, objects)
         ]
         if wrong:
@@ -373,7 +386,7 @@ class DeployRun(DeploymentPlanner):
         if origin is None:
             return
         for each in prepared.plans:
-            for scope, objects in each.wanted.items():
+            for scope, objects in each.proposed.items():
                 if scope in origin.indices.get(each.target, {}):
                     origin = origin.after(each.target, scope, objects)
         write_origin(self.client, self.index, origin)
@@ -389,7 +402,7 @@ def _without_replicas(wanted: Mapping[Scope, Any]) -> dict[Scope, Any]:
 def _forwardable(prepared: PreparedDeployment, name: str, first: IndexPlan) -> dict[Scope, Any]:
     """Return what a replica gets by forwarding: a virtual one has no lists of its own."""
     entry = next(each for each in prepared.replicas if replica_name(each) == name)
-    wanted = _without_replicas(first.wanted)
+    wanted = _without_replicas(first.proposed)
     return {
         scope: objects
         for scope, objects in wanted.items()

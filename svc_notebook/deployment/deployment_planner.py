@@ -118,9 +118,9 @@ class DeploymentPlanner:
         ]  # fmt: skip
         plans = await self._plan_replicas(plans[0], whole, theirs, origin, notes)
         records = await count_records(self.client, self.index) if self.has_records else None
-        if self.copies_target and exists and plans[0].wanted:
+        if self.copies_target and exists and plans[0].proposed:
             notes.append(describe_price(self.name, await count_records(self.target, self.name)))
-        settings = {**theirs.settings, **plans[0].wanted.get("settings", {})}
+        settings = {**theirs.settings, **plans[0].proposed.get("settings", {})}
         plan = make_plan(
             self.index, self.name, self.profile, plans, records, notes, force=self.force
         )

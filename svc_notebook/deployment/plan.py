@@ -44,7 +44,7 @@ class IndexPlan:
     exists: bool = True
 
     @property
-    def wanted(self) -> dict[Scope, Objects]:
+    def proposed(self) -> dict[Scope, Objects]:
         """The objects to write, by scope; None deletes one."""
         return {scope: delta.after for scope, delta in self.deltas.items()}
 

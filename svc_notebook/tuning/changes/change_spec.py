@@ -93,20 +93,23 @@ def _add_request(made: Differences, index: str, request: Mapping[str, Any]) -> D
 
 def read_proposal(change: Proposal) -> dict[Scope, Objects]:
     """Read a change specification by scope and name; raise `BadInput` if it is invalid."""
-    if isinstance(change, Mapping) and change and change.keys() <= {*SCOPES}:
-        proposed = {scope: _read_part(scope, change[scope]) for scope in SCOPES if scope in change}
-    elif isinstance(change, Mapping) and "objectID" not in change:
-        proposed = {"settings": _read_part("settings", change)}
-    else:
-        documents = [change] if isinstance(change, Mapping) else list(change)
-        proposed = {
-            scope: _read_part(scope, part)
-            for scope in KINDS
-            if (part := [document for document in documents if _scope_of(document) == scope])
-        }
+    proposed = {scope: _read_part(scope, part) for scope, part in _split_scopes(change).items()}
     if not any(proposed.values()):
         raise BadInput("the change is empty: pass settings, synonyms or rules")
     return proposed
+
+
+def _split_scopes(change: Proposal) -> dict[Scope, Any]:
+    """Return the parts of a change specification by scope, as they are written."""
+    if isinstance(change, Mapping):
+        if change and change.keys() <= {*SCOPES}:
+            return {scope: change[scope] for scope in SCOPES if scope in change}
+        if "objectID" not in change:
+            return {"settings": change}
+    documents: dict[Scope, list[Any]] = {}
+    for document in [change] if isinstance(change, Mapping) else change:
+        documents.setdefault(_scope_of(document), []).append(document)
+    return {scope: documents[scope] for scope in KINDS if scope in documents}
 
 
 def _scope_of(document: Any) -> Scope:
@@ -117,18 +120,21 @@ def _scope_of(document: Any) -> Scope:
 
 def _read_part(scope: Scope, given: Any) -> Objects:
     if scope == "settings":
-        if not isinstance(given, Mapping):
-            raise BadInput("settings must be a dict of names and values")
-        named = rename_settings({str(name): value for name, value in given.items()})
-        return check_members(
-            {k: v for k, v in named.items() if k not in READ_ONLY_SETTINGS}, Settings, ""
-        )
+        return _read_settings(given)
     if isinstance(given, Mapping) and "objectID" not in given:
         return {str(name): _named(scope, str(name), entry) for name, entry in given.items()}
     documents = [given] if isinstance(given, Mapping) else list(given)
     return by_id(
         _checked(scope, f"[{n}]", entry, KINDS[scope]) for n, entry in enumerate(documents)
     )
+
+
+def _read_settings(given: Any) -> Objects:
+    if not isinstance(given, Mapping):
+        raise BadInput("settings must be a dict of names and values")
+    named = rename_settings({str(name): value for name, value in given.items()})
+    writable = {name: value for name, value in named.items() if name not in READ_ONLY_SETTINGS}
+    return check_members(writable, Settings, "")
 
 
 def _named(scope: Scope, name: str, document: Any) -> dict[str, Any] | None:

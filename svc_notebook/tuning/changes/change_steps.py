@@ -18,30 +18,28 @@ def list_steps(deltas: Mapping[Scope, Delta], *, all_facets: bool = False) -> li
     Rules filter by facets. So facets that are new come before the rules, and those that go stay
     until the rules are replaced. `all_facets` writes facets that the index already has, too.
     """
-    settings = deltas.get("settings")
-    between = facets_between(deltas)
-    steps: list[Step] = []
-    if settings:
-        first = {name: value for name, value in settings.after.items() if name != FACETS}
-        if FACETS in settings.after:
-            facets = settings.after[FACETS] if between is None else between
-            if all_facets or facets != settings.before[FACETS]:
-                first[FACETS] = facets
-        steps.append(("settings", first))
-    steps += [(scope, deltas[scope].after) for scope in _LISTS if scope in deltas]
-    if settings and between is not None:
-        steps.append(("settings", {FACETS: settings.after[FACETS]}))
+    settings = deltas.get("settings", Delta({}, {}))
+    first = {name: value for name, value in settings.after.items() if name != FACETS}
+    last: Objects = {}
+    if FACETS in settings.after:
+        between = facets_between(deltas)
+        final = settings.after[FACETS]
+        facets = final if between is None else between
+        if all_facets or facets != settings.before[FACETS]:
+            first[FACETS] = facets
+        if between is not None:
+            last = {FACETS: final}
+    lists = [(scope, deltas[scope].after) for scope in _LISTS if scope in deltas]
+    steps: list[Step] = [("settings", first), *lists, ("settings", last)]
     return [(scope, objects) for scope, objects in steps if objects]
 
 
 def facets_between(deltas: Mapping[Scope, Delta]) -> list[str] | None:
     """Return old and new facets together, if facets go while rules change; else None."""
-    settings = deltas.get("settings")
-    if not settings or FACETS not in settings.after or "rules" not in deltas:
+    settings = deltas.get("settings", Delta({}, {}))
+    if FACETS not in settings.after or "rules" not in deltas:
         return None
-    new = list(settings.after[FACETS] or ())
+    new, old = (list(side[FACETS] or ()) for side in (settings.after, settings.before))
     names = {name for entry in new for name in attributes_in(entry)}
-    going = [
-        entry for entry in settings.before[FACETS] or () if not names & {*attributes_in(entry)}
-    ]
-    return [*new, *going] if going else None
+    dropped = [entry for entry in old if names.isdisjoint(attributes_in(entry))]
+    return [*new, *dropped] if dropped else None

@@ -138,12 +138,8 @@ async def recording(
     continued = find_continued(interruptions, proposed, whole=whole, note=note, parent=parent)
     _warn_of_interruptions(interruptions, continued, parent)
     if deltas:
-        recorded.change = (
-            continued.join(deltas) if continued else new_change(index, deltas, note, parent)
-        )
-        between = facets_between(compared or recorded.change.deltas)
-        if between is not None:
-            recorded.change = msgspec.structs.replace(recorded.change, between={FACETS: between})
+        change = continued.join(deltas) if continued else new_change(index, deltas, note, parent)
+        recorded.change = _with_facets_between(change, compared)
         await _record(journal, recorded.change)
     elif continued and not continued.missing:
         recorded.finished = continued.change
@@ -156,6 +152,12 @@ async def recording(
         raise
     if recorded.change:
         await _close(client, journal, recorded, "done")
+
+
+def _with_facets_between(change: Change, compared: Mapping[Scope, Delta] | None) -> Change:
+    """Add the facets that the index has between the steps of a change, if there are any."""
+    between = facets_between(compared or change.deltas)
+    return change if between is None else msgspec.structs.replace(change, between={FACETS: between})
 
 
 def _refuse_local_settings(client: AsyncClient, proposed: Wanted) -> None:

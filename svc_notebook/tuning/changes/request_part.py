@@ -201,20 +201,16 @@ def _fill(name: str, template: Mapping[str, Any], query: str, counts: Mapping[st
 
 def write_code(index: str, request: Mapping[str, Any]) -> str:
     """Write the request part as Python code: a function of the query."""
+    templates = {name: value for name, value in request.items() if is_template(value)}
     plain = {
         name: value
         for name, value in request.items()
-        if name != BY_QUERY and not is_template(value) and value is not None
+        if name not in (BY_QUERY, *templates) and value is not None
     }
-    templates = {name: value for name, value in request.items() if is_template(value)}
     lines = [f"    params = {pformat(plain, sort_dicts=False, width=80)}"]
     if any(value[TEMPLATE] != "all" for value in templates.values()):
         lines += _counting_code(index)
-    for name, value in templates.items():
-        words = _CODE[value[TEMPLATE]].format(records=value.get("records"))
-        if name == "similarQuery":
-            words = "query" if value[TEMPLATE] == "all" else f'" ".join({words})'
-        lines.append(f'    params["{name}"] = {words}')
+    lines += [_template_code(name, value) for name, value in templates.items()]
     by_query = request.get(BY_QUERY)
     if by_query:
         lines.append(f"    params |= {by_query!r}.get(query, {{}})")
@@ -227,6 +223,14 @@ def write_code(index: str, request: Mapping[str, Any]) -> str:
         "",
         f"svc.search({index!r}, query, **search_params(query))",
     ])  # fmt: skip
+
+
+def _template_code(name: str, template: Mapping[str, Any]) -> str:
+    """Write the line that sets the parameter of a template."""
+    words = _CODE[template[TEMPLATE]].format(records=template.get("records"))
+    if name == "similarQuery":
+        words = "query" if template[TEMPLATE] == "all" else f'" ".join({words})'
+    return f'    params["{name}"] = {words}'
 
 
 _CODE = {

@@ -38,9 +38,10 @@ async def warn_of_rule_filters(
         for rule, name in named
         if name not in facets
     ]
+    if len(warnings) > SHOWN_RULES:
+        warnings[SHOWN_RULES:] = [f"and {len(warnings) - SHOWN_RULES} more"]
     if warnings:
-        more = f"; and {len(warnings) - SHOWN_RULES} more" if len(warnings) > SHOWN_RULES else ""
-        warn_user("; ".join(warnings[:SHOWN_RULES]) + more)
+        warn_user("; ".join(warnings))
 
 
 def _name_filters(rules: Objects) -> Iterator[tuple[str, str]]:

@@ -183,12 +183,11 @@ async def _write_list(
     client: AsyncClient, index: str, kind: ResourceKind, objects: Objects, where: Any
 ) -> Any:
     """Write a list in one call: only added or one deleted object as such, else the whole list."""
-    saved = [document for document in objects.values() if document is not None]
     deleted = [name for name, document in objects.items() if document is None]
-    if not deleted and len(saved) <= HITS_PER_PAGE:
-        return await kind.save(client, index, saved, False, where)
-    if not saved and len(deleted) == 1:
+    if not deleted and len(objects) <= HITS_PER_PAGE:
+        return await kind.save(client, index, [*objects.values()], False, where)
+    if [*objects] == deleted and len(deleted) == 1:
         return await kind.delete(client, index, deleted[0], where)
     present = by_id(await find_all(client, kind, index))
-    remaining = {name: document for name, document in {**present, **objects}.items() if document}
-    return await write_all(client, kind, index, list(remaining.values()), bool(where))
+    remaining = [*filter(None, {**present, **objects}.values())]
+    return await write_all(client, kind, index, remaining, bool(where))

@@ -228,22 +228,12 @@ def _conclude(
 ) -> RelevanceDiagnosis:
     evidence = {finding.name: finding.evidence for finding in findings}
     best = max((item for item in alone if item.gain), key=_gain_of, default=None)
-    proposals = _propose(alone, evidence, {})
-    after_best = _propose(following, evidence_of_following, best.choices if best else {})
-    spaces = [_space_of(alone), _space_of(following)]
-    # What helps on top of the first value is tried right after it.
-    names = [name for name in (best.choices if best else {}) if name in spaces[0]]
-    names = list(dict.fromkeys([*names, *spaces[1], *spaces[0]]))
-    space = {
-        name: _distinct([_now(seen, name), *spaces[1].get(name, []), *spaces[0].get(name, [])])
-        for name in names
-    }
+    choices = best.choices if best else {}
+    space = _combine_spaces(seen, choices, _space_of(alone), _space_of(following))
     left_out = [
-        (name, value, reason)
-        for name, value, reason in (
-            (item.lever.name, item.value, item.reason) for item in (*alone, *following)
-        )
-        if reason and value not in space.get(name, [])
+        (item.lever.name, item.value, item.reason)
+        for item in (*alone, *following)
+        if item.reason and item.value not in space.get(item.lever.name, [])
     ]
     return RelevanceDiagnosis(
         index=seen.index,
@@ -254,8 +244,8 @@ def _conclude(
             [(item.name, item.queries, item.share, item.evidence) for item in findings],
             columns=FINDINGS,
         ).astype({"finding": "str", "queries": "int64", "share": "float64", "evidence": "str"}),
-        proposals=proposals,
-        following=after_best,
+        proposals=_propose(alone, evidence, {}),
+        following=_propose(following, evidence_of_following, choices),
         space=space,
         left_out=DataFrame(_distinct(left_out), columns=LEFT_OUT, dtype=object).astype(
             {"name": "str", "reason": "str"}
@@ -264,6 +254,20 @@ def _conclude(
         is_cut=trials.budget.is_exhausted,
         text_score=_find_text_score(seen, alone),
     )
+
+
+def _combine_spaces(
+    seen: Observation,
+    choices: Mapping[str, Any],
+    alone: Mapping[str, list[Any]],
+    following: Mapping[str, list[Any]],
+) -> dict[str, list[Any]]:
+    """Return the values of each name; what helps on top of the first value comes after it."""
+    first = [name for name in choices if name in alone]
+    return {
+        name: _distinct([_now(seen, name), *following.get(name, []), *alone.get(name, [])])
+        for name in dict.fromkeys([*first, *following, *alone])
+    }
 
 
 def _find_text_score(seen: Observation, tried: Sequence[TriedValue]) -> dict[str, Any]:

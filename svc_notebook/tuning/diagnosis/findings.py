@@ -128,14 +128,19 @@ def find_losses(seen: Observation) -> Losses:
         if object_id in seen.deep.get((query, filters), ()):
             continue
         for word in fold_words(query):
-            if word not in texts[object_id] and word not in meaningless:
+            if word not in texts[object_id] | meaningless:
                 _add_loss(losses, query, word, content[object_id])
+    _add_absent_words(losses, seen)
+    return losses
+
+
+def _add_absent_words(losses: Losses, seen: Observation) -> None:
+    """Add the words of queries that no record contains."""
     for text in seen.queries["query"]:
         absent = [word for word in fold_words(text) if seen.counts.get(word) == 0]
         losses.absent.update(absent)
         if absent:
             losses.absent_queries.add(text)
-    return losses
 
 
 def find_frequent(seen: Observation) -> set[str]:
@@ -265,20 +270,16 @@ def count_ties(seen: Observation) -> tuple[int, int, int]:
 def criterion_decisions(seen: Observation) -> list[CriterionDecisions]:
     """Count, for each criterion, the pairs of first hits with different grades that it decides."""
     steps = criteria_in_order(seen.base.attrs["svc"]["ranking"], {})
-    gains = {
-        (row["query"], row["filters"], row["objectID"]): row["rating"]
-        for row in seen.judged.to_dict("records")
-    }
+    gains = seen.judged.set_index([*QUESTION, "objectID"])["rating"].dropna().to_dict()
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for key, hits in zip(_keys(seen), _answers(seen), strict=True):
-        grades = [gains.get((*key, hit["objectID"]), np.nan) for hit in hits]
-        for position, upper in enumerate(hits):
-            for other in range(position + 1, len(hits)):
-                if grades[position] == grades[other] or np.isnan(grades[position] + grades[other]):
-                    continue
-                name = difference(upper, hits[other], steps).criterion
-                (right if grades[position] > grades[other] else wrong)[name] += 1
+        grades = [(hit, gains.get((*key, hit["objectID"]))) for hit in hits]
+        graded = [(hit, grade) for hit, grade in grades if grade is not None]
+        for (upper, grade), (lower, other) in itertools.combinations(graded, 2):
+            if grade != other:
+                name = difference(upper, lower, steps).criterion
+                (right if grade > other else wrong)[name] += 1
     return [
         CriterionDecisions(name, right[name], wrong[name])
         for name in {**right, **wrong}

@@ -55,16 +55,11 @@ def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
             if name in LOCAL_PARAMETERS and not seen.is_local:
                 continue
             together = _missing(seen, more[0]) if more else {}
-            key = name, repr(together)
-            earlier = levers.get(key)
-            all_values = [*(earlier.values if earlier else []), *values]
-            new = [
-                value for number, value in enumerate(all_values)
-                if value not in all_values[:number] and not _in_place(seen, name, value)
-            ]  # fmt: skip
-            if new:
-                first = earlier.finding if earlier else finding
-                levers[key] = Lever(first, name, new, together)
+            for value in (value for value in values if not _in_place(seen, name, value)):
+                new = Lever(finding, name, [], together)
+                lever = levers.setdefault((name, repr(together)), new)
+                if value not in lever.values:
+                    lever.values.append(value)
     return list(levers.values())
 
 
@@ -183,16 +178,14 @@ def _rankings(seen: Observation) -> list[list[str]]:
     """Return orders in which criteria that are mostly wrong come later, or are left out."""
     ranking = list(seen.settings.get("ranking") or default_of("ranking"))
     bad = sorted(criterion_decisions(seen), key=lambda decision: decision.right_share)
-    names = [
-        decision.name for decision in bad if decision.right_share < 0.5 and decision.name in ranking
-    ]
-    rankings: list[list[str]] = []
-    for name in names:
-        rest = [entry for entry in ranking if entry != name]
-        rankings += [_before_custom(rest, [name]), rest]
+    names = [entry.name for entry in bad if entry.right_share < 0.5 and entry.name in ranking]
+    groups = [[name] for name in names]
     if len(names) > 1:
-        rest = [entry for entry in ranking if entry not in names]
-        rankings += [_before_custom(rest, names[::-1]), rest]
+        groups.append(names[::-1])
+    rankings: list[list[str]] = []
+    for moved in groups:
+        rest = [entry for entry in ranking if entry not in moved]
+        rankings += [_before_custom(rest, moved), rest]
     return rankings
 
 
@@ -203,15 +196,15 @@ def _text_rankings(seen: Observation) -> list[list[str]]:
     in `ranking`; the other two have no effect.
     """
     ranking = list(seen.settings.get("ranking") or default_of("ranking"))
-    position = next((n for n, entry in enumerate(ranking) if entry in BEFORE_TEXT), None)
-    replaced = next((entry for entry in ranking if entry in REPLACED_BY_TEXT), None)
-    if position is None or replaced is None:
+    before = [position for position, entry in enumerate(ranking) if entry in BEFORE_TEXT]
+    replaced = [entry for entry in ranking if entry in REPLACED_BY_TEXT]
+    if not before or not replaced:
         return []
-    left = [entry for entry in ranking if entry not in REPLACED_BY_TEXT]
-    rankings = [[*left[:position], replaced, *left[position:]]]
+    left = [entry for entry in ranking if entry not in replaced]
+    rankings = [[*left[: before[0]], replaced[0], *left[before[0] :]]]
     if "words" in left:
-        rest = [entry for entry in left if entry != "words"]
-        rankings.append([*rest[:position], "words", replaced, *rest[position:]])
+        left.remove("words")
+        rankings.append([*left[: before[0]], "words", replaced[0], *left[before[0] :]])
     return rankings
 
 
@@ -236,21 +229,17 @@ def _attribute_weights(seen: Observation) -> list[Any]:
 
 def _attribute_orders(seen: Observation) -> list[list[str]]:
     """Return orders by how well attributes tell relevant records; also where position is moot."""
-    lifts = attribute_lifts(seen)
-    current = [name for name in seen.searchable if lifts.get(name, 0) > 0]
-    by_lift = [
-        name for name in sorted(lifts, key=lambda order: -lifts[order])
-        if lifts[name] > 0 and name in seen.searchable
-    ]  # fmt: skip
-    more = [
-        name for name in sorted(lifts, key=lambda order: -lifts[order])
-        if lifts[name] > 0 and name not in by_lift
-    ]  # fmt: skip
-    orders = [by_lift, [f"unordered({name})" for name in by_lift], [", ".join(by_lift)]]
+    lifts = {name: lift for name, lift in attribute_lifts(seen).items() if lift > 0}
+    current = [name for name in seen.searchable if name in lifts]
+    ranked = sorted(lifts, key=lambda name: -lifts[name])
+    by_lift = [name for name in ranked if name in current]
+    others = [name for name in ranked if name not in current]
+    orders: list[list[str]] = []
     if by_lift:
-        orders.append([f"unordered({by_lift[0]})", *by_lift[1:]])
-    if more:
-        orders.append([*by_lift, *more])
-    if current and current != by_lift and len(current) < len(seen.searchable):
+        unordered = [f"unordered({name})" for name in by_lift]
+        orders = [by_lift, unordered, [", ".join(by_lift)], [unordered[0], *by_lift[1:]]]
+    if others:
+        orders.append([*by_lift, *others])
+    if current != by_lift and len(current) < len(seen.searchable):
         orders.append(current)
-    return [order for order in orders if order and order != [""]]
+    return orders

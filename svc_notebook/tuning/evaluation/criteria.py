@@ -90,29 +90,26 @@ async def ranking_of(client: AsyncClient, index: str) -> dict[str, Any]:
 
 def criteria_in_order(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[Criterion]:
     """Return the criteria in order."""
-    found = [Criterion(PROMOTED, ("_rankingInfo", PROMOTED), PROMOTED)]
+    steps = [Criterion(PROMOTED, ("_rankingInfo", PROMOTED), PROMOTED)]
     effective = _effective_settings(settings, params)
     if effective.get("mode") == "neuralSearch":
-        found.append(FUSED_SCORE)
+        steps.append(FUSED_SCORE)
     for entry in effective["ranking"]:
         if entry == "custom":
-            found += map(_sort, effective["customRanking"])
+            steps += map(_sort, effective["customRanking"])
         elif entry in CRITERIA:
             member, first = CRITERIA[entry]
             replaced = bool(effective.get("enableReRanking")) and entry in REPLACED_BY_TEXT
-            if replaced and TEXT_SCORE not in found:
-                found.append(TEXT_SCORE)
-            found.append(Criterion(entry, ("_rankingInfo", member), first, replaced))
+            if replaced and TEXT_SCORE not in steps:
+                steps.append(TEXT_SCORE)
+            steps.append(Criterion(entry, ("_rankingInfo", member), first, replaced))
         else:
-            found.append(_sort(entry))
-    if TEXT_SCORE not in found:
-        found.append(TEXT_SCORE)
-    strict = effective.get("typoTolerance") in ("min", "strict")
-    return (
-        sorted(found, key=lambda step: step.name not in (PROMOTED, SEMANTIC, "typo"))
-        if strict
-        else found
-    )
+            steps.append(_sort(entry))
+    if TEXT_SCORE not in steps:
+        steps.append(TEXT_SCORE)
+    if effective.get("typoTolerance") in ("min", "strict"):
+        steps.sort(key=lambda step: step.name not in (PROMOTED, SEMANTIC, "typo"))
+    return steps
 
 
 def sorts_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[str]:
@@ -122,19 +119,19 @@ def sorts_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[str
 
 
 def difference(
-    one: Mapping[str, Any], other: Mapping[str, Any], steps: Sequence[Criterion]
+    hit: Mapping[str, Any], other: Mapping[str, Any], steps: Sequence[Criterion]
 ) -> Difference:
     """Find the first criterion in which two hits differ.
 
     A rule fixes the positions of the hits that it promotes, whatever their words.
     """
     for step in steps:
-        if not compares(step, one):
+        if not compares(step, hit):
             continue
-        here, there = value_at(one, step), value_at(other, step)
+        here, there = value_at(hit, step), value_at(other, step)
         if here != there or (step.name == PROMOTED and here):
             return Difference(step.name, step.first, here, there)
-    return Difference(TIE, "", one["objectID"], other["objectID"])
+    return Difference(TIE, "", hit["objectID"], other["objectID"])
 
 
 def ranks_first(difference: Difference) -> bool:
@@ -208,18 +205,13 @@ def describe_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[st
 
     `searchable` is the ordered list of searchable attributes, by which `attribute` is encoded.
     """
-    if criterion == TIE:
-        return "equal in every criterion"
-    if criterion == PROMOTED:
-        return "pinned by a rule" if value else "not pinned"
-    if criterion == "attribute" and isinstance(value, int | float):
-        return _describe_attribute(int(value), searchable)
-    if criterion == SEMANTIC:
-        return _describe_fused(value, hit)
-    if criterion == TEXT:
-        return "no text score" if value is None else f"text score {value:,}"
-    if criterion in PHRASES and isinstance(value, int | float):
-        return PHRASES[criterion](int(value), hit)
+    if criterion in SCORE_PHRASES:
+        return SCORE_PHRASES[criterion](value, hit)
+    if isinstance(value, int | float):
+        if criterion == "attribute":
+            return _describe_attribute(int(value), searchable)
+        if criterion in PHRASES:
+            return PHRASES[criterion](int(value), hit)
     return _describe_member(criterion, value)
 
 
@@ -251,10 +243,10 @@ def ordinal(number: int) -> str:
 
 
 def _describe_attribute(encoded: int, searchable: Sequence[str]) -> str:
-    place, word = divmod(encoded, ATTRIBUTE_STEP)
-    entry = searchable[place] if place < len(searchable) else ""
+    position, word = divmod(encoded, ATTRIBUTE_STEP)
+    entry = searchable[position] if position < len(searchable) else ""
     if not entry:
-        return f"{ordinal(word + 1)} word of the {ordinal(place + 1)} searchable attribute"
+        return f"{ordinal(word + 1)} word of the {ordinal(position + 1)} searchable attribute"
     names = [_UNORDERED.sub(r"\1", name.strip()) for name in entry.split(",")]
     shown = " or ".join(f"`{name}`" for name in names)
     # If the words of an attribute are unordered, the encoded position is always the first.
@@ -299,10 +291,17 @@ def _describe_member(criterion: str, value: Any) -> str:
     return shorten(text_of(value), MAX_VALUE_CHARACTERS)
 
 
-def _count(number: int, one: str, several: str) -> str:
-    return f"{number:,} {one if number == 1 else several}" if number else f"no {one}"
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number:,} {singular if number == 1 else plural}" if number else f"no {singular}"
 
 
+# Phrases of values that a hit need not have, and of numbers.
+SCORE_PHRASES: dict[str, Callable[[Any, Hit], str]] = {
+    TIE: lambda value, hit: "equal in every criterion",
+    PROMOTED: lambda value, hit: "pinned by a rule" if value else "not pinned",
+    SEMANTIC: _describe_fused,
+    TEXT: lambda value, hit: "no text score" if value is None else f"text score {value:,}",
+}
 PHRASES: dict[str, Callable[[int, Hit], str]] = {
     "typo": lambda value, hit: _count(value, "typo", "typos"),
     "geo": _describe_distance,

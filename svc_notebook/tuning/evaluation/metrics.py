@@ -64,8 +64,8 @@ class Measure:
             formats.get(name, f"{name}={{:g}}").format(value)
             for name, value in self.options.items()
         )
-        own = f"{self.family}({inner})" if inner else self.family
-        return own if self.cutoff is None else f"{own}@{self.cutoff}"
+        text = f"{self.family}({inner})" if inner else self.family
+        return text if self.cutoff is None else f"{text}@{self.cutoff}"
 
 
 # The metric that is an amount, such as the expected margin of a search, and its column.
@@ -77,8 +77,7 @@ def read_measures(names: str | Iterable[str]) -> list[Measure]:
     given = [names] if isinstance(names, str) else list(names or ())
     if not given:
         raise BadInput("name at least one metric, such as ndcg@10")
-    found = {measure.name: measure for measure in map(read_measure, given)}
-    return list(found.values())
+    return list({measure.name: measure for measure in map(read_measure, given)}.values())
 
 
 def read_measure(name: str) -> Measure:
@@ -88,37 +87,38 @@ def read_measure(name: str) -> Measure:
     parts = _NAME.fullmatch(name) if isinstance(name, str) else None
     if not parts:
         raise BadInput(f"a metric is written as ndcg@10, rbp(0.8) or p(rel=2)@5, not {name!r}")
-    own, inner, cutoff = parts[1].lower(), parts[2], parts[3]
-    own = ALIASES.get(own, own)
-    if own not in FAMILIES:
-        suggestion = f"; use `{SIMILAR[own]}`" if own in SIMILAR else did_you_mean(own, FAMILIES)
-        raise BadInput(f"unknown metric `{own}`{suggestion or f'; known are {_list_names()}'}")
-    family = FAMILIES[own]
+    written, inner, cutoff = parts[1].lower(), parts[2], parts[3]
+    label = ALIASES.get(written, written)
+    family = _find_family(label)
     if cutoff == "0" or (family.needs_cutoff and cutoff is None):
-        raise BadInput(f"`{own}` needs a cutoff of 1 or more, such as {own}@10")
-    measure = Measure(own, int(cutoff) if cutoff else None, _read_options(name, family, inner))
+        raise BadInput(f"`{label}` needs a cutoff of 1 or more, such as {label}@10")
+    measure = Measure(label, int(cutoff) if cutoff else None, _read_options(name, family, inner))
     return _checked(measure)
 
 
-def _list_names() -> str:
-    return ", ".join(FAMILIES)
+def _find_family(name: str) -> Family:
+    if family := FAMILIES.get(name):
+        return family
+    suggestion = f"; use `{SIMILAR[name]}`" if name in SIMILAR else did_you_mean(name, FAMILIES)
+    suggestion = suggestion or f"; known are {', '.join(FAMILIES)}"
+    raise BadInput(f"unknown metric `{name}`{suggestion}")
 
 
 def _read_options(name: str, family: Family, inner: str | None) -> dict[str, float]:
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for part in filter(None, (inner or "").replace(" ", "").split(",")):
         option, _, value = part.rpartition("=")
         option = option or next(iter(family.options), "")
         if option not in family.options:
-            known = ", ".join(family.options) or "no options"
-            raise BadInput(f"`{name}`: it takes {known}, not `{option or part}`")
+            accepted = ", ".join(family.options) or "no options"
+            raise BadInput(f"`{name}`: it takes {accepted}, not `{option or part}`")
         try:
-            found[option] = float(value)
+            values[option] = float(value)
         except ValueError:
             raise BadInput(f"`{name}`: `{option}` is a number, not {value!r}") from None
     if "p" in family.options:
-        found = {"p": DEFAULT_RBP_PERSISTENCE, **found}
-    return {option: found[option] for option in family.options if option in found}
+        values = {"p": DEFAULT_RBP_PERSISTENCE, **values}
+    return {option: values[option] for option in family.options if option in values}
 
 
 def _checked(measure: Measure) -> Measure:
@@ -136,8 +136,8 @@ def completed(measure: Measure, *, relevant: float, best: float) -> dict[str, fl
     """Return a metric's options including defaults."""
     defaults = {"rel": relevant, "max": best, "p": DEFAULT_RBP_PERSISTENCE}
     family = FAMILIES[measure.family]
-    own = {name: defaults[name] for name in family.options if name not in family.unset}
-    return {**own, **measure.options}
+    preset = {name: defaults[name] for name in family.options if name not in family.unset}
+    return {**preset, **measure.options}
 
 
 def describe(measure: Measure, *, relevant: float, best: float) -> str:
@@ -174,8 +174,8 @@ def precision(lists: Lists, cutoff: int | None, options: Options) -> Floats:
 
 def recall(lists: Lists, cutoff: int | None, options: Options) -> Floats:
     """The share of all relevant records that are among the first hits."""
-    found = _relevant(lists, cutoff, options).sum(axis=1).astype(np.float64)
-    return _share(found, lists.count_relevant(options["rel"]))
+    relevant = _relevant(lists, cutoff, options).sum(axis=1).astype(np.float64)
+    return _share(relevant, lists.count_relevant(options["rel"]))
 
 
 def reciprocal_rank(lists: Lists, cutoff: int | None, options: Options) -> Floats:

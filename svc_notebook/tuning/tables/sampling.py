@@ -318,24 +318,27 @@ def _read_log(log: DataFrame | Iterable[str]) -> DataFrame:
         log = _read_requests(log)
     if "query" not in log:
         raise BadInput(f"a log needs a column `query`{did_you_mean('query', map(str, log))}")
-    if (
-        "params" in log
-        and "filters" not in log
-        and all(isinstance(text, str) for text in log["params"])
-    ):
-        log = log.assign(filters=[read_logged_query(params)[1] for params in log["params"]])
     searches = _counts(log)
     hits = log["nbHits"] if "nbHits" in log else Series(1, log.index)
     zero_results = log["zero"] if "zero" in log else searches.where(hits.fillna(1) == 0, 0)
-    filters = log["filters"] if "filters" in log else Series("", log.index)
     return DataFrame(
         {
             "query": log["query"].fillna("").astype("str"),
-            "filters": filters.fillna("").astype("str"),
+            "filters": _filters(log).fillna("").astype("str"),
             "searches": searches.astype("int64"),
             "zero": zero_results.astype("int64"),
         }
     )
+
+
+def _filters(log: DataFrame) -> Series[Any]:
+    """Return the filters of each search: the column, else those in its parameters."""
+    if "filters" in log:
+        return log["filters"]
+    if "params" in log and all(isinstance(text, str) for text in log["params"]):
+        filters = [read_logged_query(params)[1] for params in log["params"]]
+        return Series(filters, log.index, dtype="object")
+    return Series("", log.index)
 
 
 def _counts(log: DataFrame) -> Series[Any]:

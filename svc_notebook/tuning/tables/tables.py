@@ -220,6 +220,10 @@ def _take(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataF
         frame.attrs = {}
         return frame
     rows = list(given) if isinstance(given, Iterable) else [given]
+    return _from_rows(rows, columns, what)
+
+
+def _from_rows(rows: Sequence[Any], columns: Mapping[str, ColumnSchema], what: str) -> DataFrame:
     if not all(isinstance(row, Mapping) for row in rows):
         raise BadInput(f"{what} are a DataFrame, a list of rows as dicts, or a file's path")
     if not rows:

@@ -244,16 +244,22 @@ def _read_ids(queries: QueryIds | None) -> dict[str, tuple[str, str]] | None:
     if queries is None:
         return None
     if isinstance(queries, DataFrame):
-        for name in ("query_id", "query"):
-            if name not in queries:
-                raise BadInput(f"`queries` need the columns `query_id` and `query`; no `{name}`")
-        filters = queries["filters"] if "filters" in queries else [""] * len(queries)
-        rows = zip(queries["query_id"], queries["query"], filters, strict=True)
-        return {
-            str(query_id): (str(query), str(filter_text)) for query_id, query, filter_text in rows
-        }
+        return _read_id_table(queries)
     if isinstance(queries, Mapping):
         return {str(query_id): (str(query), "") for query_id, query in queries.items()}
+    return _read_id_file(queries)
+
+
+def _read_id_table(queries: DataFrame) -> dict[str, tuple[str, str]]:
+    for name in ("query_id", "query"):
+        if name not in queries:
+            raise BadInput(f"`queries` need the columns `query_id` and `query`; no `{name}`")
+    filters = queries["filters"] if "filters" in queries else [""] * len(queries)
+    questions = zip(map(str, queries["query"]), map(str, filters), strict=True)
+    return dict(zip(map(str, queries["query_id"]), questions, strict=True))
+
+
+def _read_id_file(queries: Any) -> dict[str, tuple[str, str]]:
     ids = {}
     for number, line in enumerate(_read_text(queries).splitlines(), 1):
         query_id, tab, query = line.partition("\t")
