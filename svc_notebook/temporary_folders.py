@@ -28,7 +28,7 @@ class TemporaryFolder:
     """
 
     def __init__(self) -> None:
-        _remove_abandoned(Path(tempfile.gettempdir()))
+        _remove_abandoned_once(Path(tempfile.gettempdir()))
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
         lock = FileLock(self.path / OWNER)
         with suppress(OSError):  # without locks in the file system the folder is never abandoned
@@ -40,9 +40,13 @@ class TemporaryFolder:
         self._finalizer()
 
 
-@cache  # once a process: a full folder takes long to list
-def _remove_abandoned(parent: Path) -> None:
-    """Delete the folders of ended processes of this user; others' folders stay."""
+@cache  # a full folder takes long to list
+def _remove_abandoned_once(parent: Path) -> None:
+    remove_abandoned(parent)
+
+
+def remove_abandoned(parent: Path) -> None:
+    """Delete the folders of this user in `parent` whose processes have ended."""
     with suppress(OSError):
         for folder in parent.glob(f"{PREFIX}*"):
             with suppress(OSError):

@@ -24,6 +24,7 @@ from hypothesis import HealthCheck, settings
 
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
+from svc_notebook.temporary_folders import remove_abandoned
 
 ROOT = Path(__file__).parent.parent
 # Share of the examples of a property test, and their minimum number, in a run with `--sample`.
@@ -37,11 +38,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 _sampled = False
 # The folder for temporary files of all processes of a run; what is in it at the end. Files of this
-# package fail the run; the others are those of programs that tests kill.
+# package fail the run, without those of processes that tests kill: the next process removes these,
+# which `tests/loading/test_temporary_folders.py` holds.
 TEMPORARY = pytest.StashKey[Path]()
 LEFT = pytest.StashKey[list[str]]()
-# Longer than processes that tests have ended need to delete their files.
-SECONDS_TO_DELETE = 3
+# Longer than processes that tests have ended need to delete their files on a busy machine.
+SECONDS_TO_DELETE = 30
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -88,6 +90,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     end = time.monotonic() + SECONDS_TO_DELETE
     while [*folder.glob("svc-*")] and time.monotonic() < end:
+        remove_abandoned(folder)
         time.sleep(0.1)
     session.config.stash[LEFT] = left = sorted(path.name for path in folder.iterdir())
     is_ours = any(name.startswith("svc-") for name in left)

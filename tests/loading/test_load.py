@@ -369,8 +369,9 @@ def test_a_killed_load_is_resumed(
         choice,
     ]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=dict(os.environ)
-    ) as loader:
+        command, stdout=subprocess.PIPE, text=True, cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as loader:  # fmt: skip
         assert loader.stdout
         while int(loader.stdout.readline()) < 4000:
             pass

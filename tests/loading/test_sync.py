@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -131,8 +132,9 @@ def test_a_killed_sync_is_completed_by_another(
     )
     for seconds in (0.4, 0.9, 1.6):
         process = subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+        )  # fmt: skip
         assert process.stdout
         process.stdout.readline()
         time.sleep(seconds)
