@@ -6,7 +6,6 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from functools import partial
 from io import TextIOWrapper
 from typing import Any, TextIO
 
@@ -15,7 +14,6 @@ from svc_notebook.commands.execution import perform
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.registry import pick_verb
 from svc_notebook.commands.surface_messages import spell
-from svc_notebook.commands.verb import Verb
 from svc_notebook.errors import BadOption, NotConnected, SvcError
 from svc_notebook.functions.output import as_text
 from svc_notebook.release import read_version
@@ -73,7 +71,6 @@ def _run(words: list[str]) -> int:
         print(f"svc-notebook {read_version()}")
         return EXIT_SUCCESS
     verb, rest = pick_verb(words, "command")
-    warnings.showwarning = partial(_warn, verb=verb)
     call = bind_words(verb, rest, "command")
     if not call.wants_help and verb.gives_verdict(call.arguments):
         return _check(call)
@@ -121,8 +118,8 @@ def _print_safe(*texts: object, stream: TextIO | None = None) -> None:
     print(*(escape_controls(f"{text}") for text in texts), sep="\n", file=stream)
 
 
-def _warn(message: Warning | str, *_: Any, verb: Verb | None = None, **__: Any) -> None:
-    _print_safe(f"svc: {spell(str(message), verb, 'command')}", stream=sys.stderr)
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    _print_safe(f"svc: {message}", stream=sys.stderr)
 
 
 def _report(text: object, status: int) -> int:

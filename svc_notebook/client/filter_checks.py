@@ -37,6 +37,11 @@ class FilterFault(NamedTuple):
     message: str
     fix: str = ""
 
+    @property
+    def advice(self) -> str:
+        """The message with the code that changes it."""
+        return f"{self.message}: `{self.fix}`" if self.fix else self.message
+
 
 async def check_filters(
     client: EndpointClient, index: str, params: Mapping[str, Any]
@@ -60,7 +65,7 @@ async def check_filters(
 async def warn_of_filters(client: EndpointClient, index: str, params: Mapping[str, Any]) -> None:
     """Issue a warning for each attribute by which a search cannot filter or count."""
     for fault in await check_filters(client, index, params):
-        warn_user(fault.message)
+        warn_user(fault.advice)
 
 
 async def read_facet_entries(client: EndpointClient, index: str) -> Sequence[str]:
@@ -92,13 +97,18 @@ def _compared(params: Mapping[str, Any]) -> list[str]:
 def _check_facets(index: str, named: Iterable[str], entries: Sequence[str]) -> list[FilterFault]:
     facets = name_attributes({FACETS: list(entries)})
     return [
-        FilterFault(name, describe_no_facet(name, index, entries), _add_facet(index, name, entries))
+        FilterFault(
+            name, describe_no_facet(name, index, entries), _add_facet(index, name, entries, facets)
+        )
         for name in named
         if name not in facets
     ]
 
 
-def _add_facet(index: str, name: str, entries: Sequence[str]) -> str:
+def _add_facet(index: str, name: str, entries: Sequence[str], facets: Iterable[str]) -> str:
+    """Return the code that adds a facet; empty if the name is probably another one misspelled."""
+    if did_you_mean(name, facets):
+        return ""
     return f"svc.set_settings({index!r}, {{{FACETS!r}: {[*entries, name]!r}}})"
 
 

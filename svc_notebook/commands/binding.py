@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,10 +46,13 @@ class BoundCall:
     is_interpolated: bool = False
 
 
-# Verbs whose bodies contain code, in which braces are syntax.
 # Options that are seconds, which `24h` writes, too.
 DURATIONS = ("validity",)
+# Verbs whose bodies contain code, in which braces are syntax.
 CODE_FAMILIES = ("crawlers",)
+# Options of one letter that other commands have, with the names of options here.
+_SHORT_OPTION = re.compile(r"-[A-Za-z]")
+_SHORT_OPTIONS = {"n": "limit", "f": "format", "p": "profile", "y": "yes", "q": "query"}
 
 
 def bind_words(
@@ -93,6 +97,8 @@ class _Binding:
                 self.common["output"] = self._identifier(left.popleft() if left else "")
             elif word.startswith("--"):
                 self._take_named(word[2:], left)
+            elif _SHORT_OPTION.fullmatch(word):
+                raise BadOption(self._explain_short(word))
             else:
                 self.placed.append(word)
         self._take_placed()
@@ -107,6 +113,14 @@ class _Binding:
         if not equals:
             value = self._value_of(option, left)
         self._store(option, self._read(option, value, f"--{name}"))
+
+    def _explain_short(self, word: str) -> str:
+        """Return the message for an option of one letter, of which `-h` and `-o` alone exist."""
+        meant = _SHORT_OPTIONS.get(word[1:], "")
+        options = self.verb.named(self.face)
+        advice = f"; use `--{meant}`" if meant in options else suggest_argument(meant, options, "--")
+        words = "" if advice else "; words that begin with `-` follow `--`"
+        return f"`{self.verb.name}` has no option `{word}`{advice}{words}"
 
     def _find_option(self, name: str) -> Option:
         placed = self.verb.placed(self.face)

@@ -12,13 +12,13 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook import terminal
-from svc_notebook.api.warning import warn_user
+from svc_notebook.api.warning import spell_warnings, warn_user
 from svc_notebook.client import Client
 from svc_notebook.commands.binding import BoundCall
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.name_completion import SHOWN_KEY_CHARACTERS
 from svc_notebook.commands.registry import VERBS
-from svc_notebook.commands.surface_messages import spell_error
+from svc_notebook.commands.surface_messages import spell, spell_error
 from svc_notebook.commands.verb import PROFILE, Face
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadOption, NotConnected, NotFound, Stopped, SvcError
@@ -159,10 +159,11 @@ def perform(call: BoundCall, face: Face) -> Any:
 
         arguments |= confirm(call, face, arguments.get("client") or session.current())
     try:
-        if face == "command":
-            with files_of(call) as files:
-                return call.verb.call({**arguments, **files})
-        return call.verb.call(arguments)
+        with spell_warnings(lambda text: spell(text, call.verb, face)):
+            if face == "command":
+                with files_of(call) as files:
+                    return call.verb.call({**arguments, **files})
+            return call.verb.call(arguments)
     except SvcError as error:
         if isinstance(error, NotFound) and (advice := _member_meant(call)):
             error.__notes__ = []  # it takes the place of advice on the index

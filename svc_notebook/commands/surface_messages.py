@@ -20,7 +20,7 @@ _ARGUMENT = re.compile(
 )
 # A call of a function in a message: svc.load(source, …), read_indices(), export(...).
 _CALL = re.compile(
-    r"`?(?<![\w.`-])(?:svc\.(?P<name>[a-z_]+)\([^()\n]*\)"
+    r"(?<![\w.`-])`?(?:svc\.(?P<name>[a-z_]+)\((?:[^()\n]|\([^()\n]*\))*\)"
     r"|(?P<plain>[a-z]+_[a-z_]+\([^()\n]*|[a-z]+\((?:\.\.\.|…)?)\))`?"
 )
 _NAMED = re.compile(r"`svc\.(?P<name>[a-z_]+)`")

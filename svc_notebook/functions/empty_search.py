@@ -142,7 +142,7 @@ async def relax(client: AsyncClient, index: str, params: Params) -> Diagnosis:
     reasons = [
         *_explain_words(words, counts),
         *_explain_filters(counts, has_words=bool(words)),
-        *(f"{fault.message}: `{fault.fix}`" if fault.fix else fault.message for fault in faults),
+        *(fault.advice for fault in faults),
     ]
     if not searches:
         searches = [{"label": "All records", "hits": counts.total, "value": _plain(rest)}]
@@ -161,7 +161,7 @@ async def summarize(client: AsyncClient, index: str, params: Params, max_words: 
 
 def find_reason(index: str, counts: SearchCounts, faults: Sequence[FilterFault]) -> str:
     """Return the sentence that names the condition which excludes all hits."""
-    reasons = [fault.message for fault in faults]
+    reasons = [fault.advice for fault in faults]
     culprits = [counted for counted in counts.ordered if counted.hits]
     words = [counted.condition.alone["query"] for counted in counts.of("word")]
     if counts.hits:

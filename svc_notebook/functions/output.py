@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _MAX_CELL_CHARACTERS = 60
 _MAX_REJECTED_ROWS = 10
 PLAIN = (str, int, float, PurePath)
+# The column of tables that holds code.
+CODE_COLUMN = "fix"
 REJECTED_COLUMNS = ["row", "column", "value", "reason"]
 
 
@@ -30,10 +32,12 @@ def as_text(
     format: str = "table",  # noqa: A002
     spell: Callable[[str], str] = str,
 ) -> str:
-    """Format a value as a `table`, as `csv` or as `json`; `spell` words the messages of results."""
+    """Format a value as a `table`, as `csv` or as `json`; `spell` words messages and code."""
     if value is None or isinstance(value, str):
         return value or ""
     if hasattr(value, "to_csv"):
+        if CODE_COLUMN in value:
+            value = value.assign(**{CODE_COLUMN: value[CODE_COLUMN].map(spell)})
         return FRAMES[format](value)
     if format != "table" and hasattr(value, "to_frame"):
         return FRAMES[format](value.to_frame())

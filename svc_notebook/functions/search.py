@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Unpack
 
 from pandas import DataFrame
 
 from svc_notebook import frames
+from svc_notebook.api.attributes import name_attributes
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.texts import OneOrMany
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.filter_checks import FACETS, read_facet_entries
 from svc_notebook.declarations.declaration import accessor, accessor_only, public, verb, verb_only
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, SvcError
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.frame_records import warn_of_columns
 from svc_notebook.functions.search_warnings import (
@@ -180,7 +185,7 @@ async def read_facets(
     """
     aio = asynchronous(client)
     counts = await frames.read_facets(aio, index, query, extra=extra, **params)
-    await warn_of_counts(aio, index, counts, params)
+    await warn_of_counts(aio, index, query, counts, params)
     return counts
 
 
@@ -248,7 +253,8 @@ async def facets_or_values(
     Parameters
     ----------
     query : str, default ""
-        Words to search for.
+        Words to search for; the name of a facet alone counts the values of this facet among the
+        hits of the filters, unless `facets` is given.
     facet : str, default None
         Search the values of this facet.
 
@@ -257,9 +263,22 @@ async def facets_or_values(
     DataFrame
         As of `read_facets`, or with `facet` of `read_facet_values`.
     """
-    if facet is None:
-        return await read_facets(index, query, client=client, **params)
-    return await read_facet_values(index, facet, query, client=client, **params)
+    if facet is not None:
+        return await read_facet_values(index, facet, query, client=client, **params)
+    if "facets" not in params and await _is_facet(asynchronous(client), index, query.strip()):
+        facets = query.split()
+        warn_user(f"`{facets[0]}` is a facet: its values are counted; facets='*' searches the word")
+        query, params = "", {**params, "facets": facets}
+    return await read_facets(index, query, client=client, **params)
+
+
+async def _is_facet(client: AsyncClient, index: str, name: str) -> bool:
+    """Return whether an index counts an attribute; False if the key may not read its settings."""
+    with suppress(SvcError):
+        return bool(name) and name in name_attributes(
+            {FACETS: [*await read_facet_entries(client, index)]}
+        )
+    return False
 
 
 @public(endpoints=("search_many",))

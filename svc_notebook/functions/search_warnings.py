@@ -11,7 +11,8 @@ from pandas import DataFrame
 from svc_notebook.api.messages import PAGINATION_MESSAGE
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.filter_checks import warn_of_filters
+from svc_notebook.client.attribute_checks import read_names
+from svc_notebook.client.filter_checks import FACETS, read_facet_entries, warn_of_filters
 from svc_notebook.errors import NoHitsWarning, SvcError
 from svc_notebook.frames.provenance import hits_of
 from svc_notebook.functions.empty_search import PAGING, count_hits, summarize, without
@@ -66,11 +67,25 @@ async def warn_of_searches(
 
 
 async def warn_of_counts(
-    client: AsyncClient, index: str, counts: DataFrame, params: Mapping[str, Any]
+    client: AsyncClient, index: str, query: str, counts: DataFrame, params: Mapping[str, Any]
 ) -> None:
-    """Warn of facets that were not counted, and of filters if nothing was."""
+    """Warn of facets that were not counted, and of the reason if nothing was."""
     shown = params if counts.empty else _without_effect(params, {*counts["facet"]})
-    await warn_of_filters(client, index, shown)
+    if not counts.empty or params.get("facets"):
+        await warn_of_filters(client, index, shown)
+        return
+    with suppress(SvcError):
+        word = query.strip()
+        if word and word in await read_names(client, index):
+            await warn_of_filters(client, index, {"facets": [word]})
+        elif not await read_facet_entries(client, index):
+            warn_user(
+                f"{index} has no facets: name attributes in {FACETS}, such as "
+                f"`svc.set_settings({index!r}, {{{FACETS!r}: ['brand']}})`",
+                NoHitsWarning,
+            )
+        elif reason := await summarize(client, index, {**params, "query": query}, MAX_WORDS):
+            warn_user(f"no hits in {index}: {reason}", NoHitsWarning)
 
 
 def _without_effect(params: Mapping[str, Any], counted: Any) -> dict[str, Any]:

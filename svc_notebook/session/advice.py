@@ -61,8 +61,7 @@ async def _filter_meant(error: SvcError, arguments: Mapping[str, Any], client: A
     faults = []
     if isinstance(index, str):
         faults = await check_filters(client, index, {"filters": meant})
-    reasons = [f"{fault.message}: {fault.fix}" if fault.fix else fault.message for fault in faults]
-    return "; ".join([f"did you mean filters={meant!r}?", *reasons])
+    return "; ".join([f"did you mean filters={meant!r}?", *(fault.advice for fault in faults)])
 
 
 async def _facet_meant(arguments: Mapping[str, Any], client: AsyncClient) -> str:
@@ -70,4 +69,4 @@ async def _facet_meant(arguments: Mapping[str, Any], client: AsyncClient) -> str
     if not isinstance(facet, str) or not isinstance(index, str):
         return ""
     faults = await check_filters(client, index, {"facets": [facet]})
-    return faults[0].message if faults else ""
+    return faults[0].advice if faults else ""

@@ -42,6 +42,37 @@ def test_warns_of_a_filter_by_an_attribute_that_is_not_a_facet(
     assert found.empty
 
 
+def test_the_name_of_a_facet_counts_its_values(typed: Typed) -> None:
+    with pytest.warns(UserWarning, match="`color` is a facet: its values are counted"):
+        counted = typed(f"facets {INDEX} color")
+
+    assert counted.to_numpy().tolist() == [["color", "red", 1]]
+    assert typed(f"facets {INDEX} red")["value"].tolist() == ["red", "l"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert typed(f"facets {INDEX} color --facets '*'").empty
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("facets {} n", "`n` is not among.*%svc settings set {} --attributesForFaceting"),
+        ("facets {} blue", "no hits in {}: no record contains “blue”"),
+        ("search {} --filters n:1", "%svc settings set {} --attributesForFaceting .*,n`"),
+    ],
+)
+def test_a_warning_has_the_line_that_helps(typed: Typed, line: str, message: str) -> None:
+    with pytest.warns(UserWarning, match=message.format(INDEX)):
+        typed(line.format(INDEX))
+
+
+def test_an_index_without_facets_is_told(typed: Typed) -> None:
+    svc.push(pd.DataFrame({"objectID": ["1"], "color": ["red"]}), "plain")
+
+    with pytest.warns(UserWarning, match="plain has no facets.*--attributesForFaceting brand"):
+        assert typed("facets plain").empty
+
+
 @pytest.mark.parametrize(
     "line",
     [
