@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -293,15 +294,27 @@ def crawling(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 @pytest.fixture
 def client(crawling: Running) -> Iterator[Client]:
-    client = Client(
+    with closing(client_of(crawling)) as client:
+        yield client
+
+
+@pytest.fixture
+def client_without_crawlers(tmp_path: Path) -> Iterator[Client]:
+    """A client of a service of its own: pulling all crawlers evaluates each of them."""
+    process, running = start_service(tmp_path / "data", "--allow-private-crawl")
+    with closing(client_of(running)) as client:
+        yield client
+    assert stop_service(process) == 0
+
+
+def client_of(running: Running) -> Client:
+    return Client(
         ClientConfig(
-            crawling.appId, Secret(crawling.adminKey), url=crawling.url,
-            crawler_user_id=crawling.crawlerUserId,
-            crawler_api_key=Secret(crawling.crawlerApiKey),
+            running.appId, Secret(running.adminKey), url=running.url,
+            crawler_user_id=running.crawlerUserId,
+            crawler_api_key=Secret(running.crawlerApiKey),
         )
     )  # fmt: skip
-    yield client
-    client.close()
 
 
 def connect_to(client: Client) -> None:
@@ -375,9 +388,9 @@ def test_the_magic_takes_a_script_as_its_body(client: Client) -> None:
 
 
 def test_crawlers_are_files_beside_the_configuration_of_their_index(
-    client: Client, tmp_path: Path
+    client_without_crawlers: Client, tmp_path: Path
 ) -> None:
-    connect_to(client)
+    connect_to(client_without_crawlers)
     for index in ("a-manual", "a-shop"):
         svc.set_settings(index, {"hitsPerPage": 7})
     action = {"indexName": "manual", "recordExtractor": EXTRACTORS[3]}
