@@ -118,7 +118,9 @@ class _Binding:
         """Return the message for an option of one letter, of which `-h` and `-o` alone exist."""
         meant = _SHORT_OPTIONS.get(word[1:], "")
         options = self.verb.named(self.face)
-        advice = f"; use `--{meant}`" if meant in options else suggest_argument(meant, options, "--")
+        advice = (
+            f"; use `--{meant}`" if meant in options else suggest_argument(meant, options, "--")
+        )
         words = "" if advice else "; words that begin with `-` follow `--`"
         return f"`{self.verb.name}` has no option `{word}`{advice}{words}"
 

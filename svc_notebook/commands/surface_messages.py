@@ -25,6 +25,8 @@ _CALL = re.compile(
 )
 _NAMED = re.compile(r"`svc\.(?P<name>[a-z_]+)`")
 _OF_NOTEBOOKS = re.compile(r",? or (?:pass )?--from VARIABLE")
+# Characters of which a shell makes something else.
+_EXPANDED = frozenset('*?$`\\"!&|;<>()#~ ')
 _CONNECT = re.compile(r"; connect\(.*", re.S)
 ENVIRONMENT = "set SVC_URL, SVC_APP_ID and SVC_API_KEY"
 HOW_TO_CONNECT = f"; pass --profile NAME, {ENVIRONMENT}, or start the local service by `svc serve`"
@@ -61,6 +63,11 @@ def _spell_arguments(text: str, verb: Verb, face: Face) -> str:
     return _ARGUMENT.sub(lambda match: _spell_argument(match, options), text)
 
 
+def _quote(text: str) -> str:
+    """Quote a word for a line; a shell would expand some characters that a magic takes as text."""
+    return f"'{text}'" if _EXPANDED.intersection(text) and "'" not in text else quote_word(text)
+
+
 def _spell_argument(match: re.Match[str], options: dict[str, Any]) -> str:
     option = options.get(match["name"])
     if option is None or option.positional or match["value"] == "False":
@@ -78,8 +85,8 @@ def _spell_value(text: str) -> str:
     if isinstance(value, dict) and value:
         return ",".join(f"{name}={item}" for name, item in value.items())
     if isinstance(value, list):
-        return quote_word(",".join(map(str, value)))
-    return quote_word(str(value)) if isinstance(value, str) else text
+        return _quote(",".join(map(str, value)))
+    return _quote(str(value)) if isinstance(value, str) else text
 
 
 def _spell_call(match: re.Match[str], face: Face) -> str:
@@ -108,7 +115,7 @@ def _spell_operand(value: ast.expr) -> str:
     if isinstance(value, ast.Name):
         return value.id.upper()
     if isinstance(value, ast.Constant) and isinstance(value.value, str):
-        return quote_word(value.value)
+        return _quote(value.value)
     if isinstance(value, ast.Dict):
         members = zip(value.keys, value.values, strict=True)
         return " ".join(

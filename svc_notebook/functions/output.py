@@ -37,7 +37,8 @@ def as_text(
         return value or ""
     if hasattr(value, "to_csv"):
         if CODE_COLUMN in value:
-            value = value.assign(**{CODE_COLUMN: value[CODE_COLUMN].map(spell)})
+            lines = [spell(code).strip("`") for code in value[CODE_COLUMN]]
+            value = value.assign(**{CODE_COLUMN: lines})
         return FRAMES[format](value)
     if format != "table" and hasattr(value, "to_frame"):
         return FRAMES[format](value.to_frame())

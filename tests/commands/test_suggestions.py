@@ -58,7 +58,7 @@ def test_the_name_of_a_facet_counts_its_values(typed: Typed) -> None:
     [
         ("facets {} n", "`n` is not among.*%svc settings set {} --attributesForFaceting"),
         ("facets {} blue", "no hits in {}: no record contains “blue”"),
-        ("search {} --filters n:1", "%svc settings set {} --attributesForFaceting .*,n`"),
+        ("search {} --filters n:1", "%svc settings set {} --attributesForFaceting .*,n'`"),
     ],
 )
 def test_a_warning_has_the_line_that_helps(typed: Typed, line: str, message: str) -> None:

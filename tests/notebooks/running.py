@@ -15,6 +15,11 @@ def run(path: Path, folder: Path) -> list[dict[str, Any]]:
 
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}}).execute()
 
+    return read_outputs(notebook)
+
+
+def read_outputs(notebook: Any) -> list[dict[str, Any]]:
+    """Return the outputs of a notebook that has run; no error or warning may be among them."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.execution_count for cell in cells)
     outputs = [output for cell in cells for output in cell.outputs]

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
+from tutorial_pages import NOTEBOOKS, run_notebook
 
-from tests.conftest import ROOT
-from tests.notebooks.running import assert_no_outputs, run
+from tests.notebooks.running import assert_no_outputs, read_outputs
 
-FOLDER = ROOT / "notebooks"
-TUTORIALS = sorted(FOLDER.glob("*.ipynb"))
+TUTORIALS = sorted(NOTEBOOKS.glob("*.ipynb"))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_a_tutorial_runs(path: Path, tmp_path: Path) -> None:
-    for source in FOLDER.glob("*.py"):
-        shutil.copy(source, tmp_path)
-
-    outputs = run(path, tmp_path)
+def test_a_tutorial_runs(path: Path) -> None:
+    outputs = read_outputs(run_notebook(path))
 
     shown = [output.get("data", {}) for output in outputs]
     figures = [data for data in shown if data.get("text/plain", "").startswith("<Figure")]

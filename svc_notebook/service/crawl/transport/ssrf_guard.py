@@ -108,19 +108,15 @@ class AddressGuard(httpcore.AsyncNetworkBackend):
         if self._allow_private:
             return addresses
         public = [text for text in addresses if is_public_text(text)]
-        if not public and self._from_public_page:
-            raise FetchFailure(
-                "private_address",
-                f"{host} is {addresses[0]}, a private address, which no page of a public host"
-                " may reach",
-            )
-        if not public:
-            raise FetchFailure(
-                "private_address",
-                f"{host} is {addresses[0]}, a private address; start the service with"
-                " --allow-private-crawl to crawl it",
-            )
-        return public
+        if public:
+            return public
+        shown = "" if host == addresses[0] else f"{addresses[0]}, "
+        rule = (
+            ", which no page of a public host may reach"
+            if self._from_public_page
+            else "; start the service with --allow-private-crawl to crawl it"
+        )
+        raise FetchFailure("private_address", f"{host} is {shown}a private address{rule}")
 
 
 class GuardedStream(httpcore.AsyncNetworkStream):
