@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook import terminal
-from svc_notebook.api.warning import spell_warnings, warn_user
-from svc_notebook.client import Client
+from svc_notebook.api.warning import spell_warnings
 from svc_notebook.commands.binding import BoundCall
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.name_completion import SHOWN_KEY_CHARACTERS
@@ -21,32 +19,18 @@ from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.surface_messages import spell, spell_error
 from svc_notebook.commands.verb import PROFILE, Face
 from svc_notebook.display import shorten
-from svc_notebook.errors import BadOption, NotConnected, NotFound, Stopped, SvcError
-from svc_notebook.session import config
-from svc_notebook.session.connection import connect_local, make_client
-from svc_notebook.session.fields import VARIABLES
-from svc_notebook.session.local_service import (
-    LocalService,
-    all_running,
-    attach,
-    default_folder,
-    describe_missing_extra,
-    local,
-)
+from svc_notebook.errors import BadOption, NotFound, Stopped, SvcError
 from svc_notebook.temporary_folders import TemporaryFolder
 from svc_notebook.terminal import is_yes
 
 if TYPE_CHECKING:
     from svc_notebook.client import Client
 
-
 WORD = "-"
 KEY_FILE = "admin-key-file"  # the service reads it itself
 # The first bytes of a format and the suffix of its files; other content is CSV.
 _BEGINNINGS = ((b"PAR1", ".parquet"), (b"[", ".json"), (b"{", ".ndjson"), (b"<", ".xml"))
 _PEEKED_BYTES = 4096
-
-
 _MAX_VALUE_CHARACTERS = 80  # characters of a value in a confirmation
 KEYS = ("key", "parent")
 PRINTED_TYPES = (str, int, float, list, type(None))
@@ -141,6 +125,8 @@ def perform(call: BoundCall, face: Face) -> Any:
         arguments["face"] = face
     # A notebook is already connected; a command uses the configured client.
     if PROFILE in call.verb.common and face == "command":
+        from svc_notebook.commands.command_client import command_client  # it imports httpx
+
         arguments["client"] = command_client(
             call.profile, lambda question: ask(question, "command")
         )
@@ -170,57 +156,6 @@ def perform(call: BoundCall, face: Face) -> Any:
             error.add_note(advice)
         spell_error(error, call.verb, face)
         raise
-
-
-def command_client(profile: str | None, ask: Callable[[str], str | None]) -> Client:
-    """Create the client of one command; raise `NotConnected` with advice.
-
-    `ask` prompts the user, and returns None if no prompt is available.
-    """
-    try:
-        return make_client(profile)
-    except NotConnected:
-        if profile or _is_configured():
-            raise
-    running = attach(default_folder()) or _start_local_service(ask)
-    warn_user(f"no service is configured; using the local service at {running.url}")
-    return connect_local(running)
-
-
-def _is_configured() -> bool:
-    """Return whether environment or files configure a service, at least in part."""
-    has_variable = any(os.environ.get(name) for name in VARIABLES.values())
-    return has_variable or config.name_profile(None) is not None
-
-
-def _start_local_service(ask: Callable[[str], str | None]) -> LocalService:
-    """Start the local service, if the user confirms it."""
-    if lack := describe_missing_extra():
-        raise NotConnected(
-            f"no service is configured, and {lack}; {_describe_profiles()}for another service, set "
-            "SVC_URL, SVC_APP_ID and SVC_API_KEY"
-        )
-    folder = default_folder()
-    answer = ask(f"no local service runs on {folder}; start one that runs until `svc stop`? [y/N] ")
-    if is_yes(answer):
-        return local(folder, stay=True)
-    raise NotConnected(
-        "no service is configured, and no local service runs; run `svc serve` in another "
-        "terminal, or pass `--profile local` to run one for this command; "
-        f"{_describe_profiles()}for another service, set SVC_URL, SVC_APP_ID and SVC_API_KEY"
-        f"{_describe_others()}"
-    )
-
-
-def _describe_profiles() -> str:
-    names = ", ".join(f"`--profile {name}`" for name in config.profiles())
-    return f"pass {names} to use a profile; " if names else ""
-
-
-def _describe_others() -> str:
-    """Describe the local services that run on other folders than the default."""
-    services = [f"{service.url} on {service.data}" for service in all_running()]
-    return f". Local services on other folders: {', '.join(services)}" if services else ""
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from svc_notebook import cli
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client, ClientConfig, Progress, Secret
-from svc_notebook.commands import execution
+from svc_notebook.commands import command_client, execution
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.errors import BadInput, NotFound, SvcError
@@ -88,7 +88,7 @@ class Poisoner(Liar):
 
 def use(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Give commands a client, whichever of the modules makes it."""
-    for module in (execution, connecting):
+    for module in (command_client, connecting):
         monkeypatch.setattr(module, "make_client", lambda *_, **__: client)
 
 

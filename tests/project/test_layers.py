@@ -96,7 +96,8 @@ LAYERS: list[dict[str, set[str]]] = [
 # The same inside packages; modules on one line do not import each other.
 LAYERS_INSIDE: dict[str, list[set[str]]] = {
     "service": [
-        {"store", "folder", "limits", "heap", "error_log", "engine", "crawl"},
+        {"migrations", "folder", "limits", "heap", "error_log", "engine", "crawl"},
+        {"store"},
         {"background_thread", "embedding_endpoint"},
         {"embedding_models"},
         {"embedder", "reranker"},

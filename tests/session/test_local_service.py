@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.client import Client
-from svc_notebook.commands import execution
+from svc_notebook.commands import command_client
 from svc_notebook.errors import LocalServiceFailed, NotConnected, Unreachable
 from svc_notebook.session import connect, current, local, local_service
 from svc_notebook.session.config import make_connection
@@ -274,11 +274,11 @@ def test_what_a_bare_installation_lacks_is_said_before_a_process_starts(
 
     with pytest.raises(LocalServiceFailed, match=f"^{remedy}"):
         local(data)
-    monkeypatch.setattr(execution, "_is_configured", lambda: False)
-    monkeypatch.setattr(execution, "attach", lambda _: None)
-    monkeypatch.setattr(execution, "make_client", raise_not_connected)
+    monkeypatch.setattr(command_client, "_is_configured", lambda: False)
+    monkeypatch.setattr(command_client, "attach", lambda _: None)
+    monkeypatch.setattr(command_client, "make_client", raise_not_connected)
     with pytest.raises(NotConnected, match=f"^no service is configured, and {remedy}"):
-        execution.command_client(None, lambda _: "y")
+        command_client.command_client(None, lambda _: "y")
 
     assert not (data / LOG).exists()
 
