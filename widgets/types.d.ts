@@ -31,6 +31,8 @@ export interface State {
   busy: string;
   error: Explanation | null;
   dirty: boolean;
+  /** Whether applying creates what is edited. */
+  isNew?: boolean;
   undo: boolean;
   redo: boolean;
   /** Interrupted changes of the index: id, text, and the labels of `finish` and `revert`. */

@@ -421,7 +421,7 @@ def crawler(
     crawler: str,
     urls: OneOrMany | DataFrame = (),
     *,
-    value: Mapping[str, Any] | None = None,
+    value: Mapping[str, Any] | str | None = None,
     client: AnyClient | None = None,
     height: int | None = DEFAULT_HEIGHT_PIXELS,
 ) -> CrawlerEditor:
@@ -431,8 +431,9 @@ def crawler(
     ----------
     urls : str, list of str, Series or DataFrame with a column `url`, default none
         URLs of pages to try.
-    value : dict, default None
-        Configuration of the initial draft.
+    value : dict or str, default None
+        Configuration of the initial draft, or the address of the first page. A crawler that does
+        not exist is then drafted; `apply` creates it.
 
     Returns
     -------

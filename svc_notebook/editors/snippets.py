@@ -166,6 +166,22 @@ def write_crawler(
     }
 
 
+def write_new_crawler(
+    connection: ClientConfig, name: str, config: Mapping[str, Any]
+) -> dict[str, str]:
+    """Write how to create a crawler."""
+    address = connection.open_hosts().order("crawler")[0]
+    user = '-u "$SVC_CRAWLER_USER_ID:$SVC_CRAWLER_API_KEY"'
+    body = {"name": name, "config": dict(config)}
+    return {
+        "Python": _program(
+            f"config = {_literal(dict(config))}", f"svc.create_crawler({name!r}, config)"
+        ),
+        "Magic": _cell("crawlers create", name, body=dict(config)),
+        "curl": _curl("POST", f"{address}/api/1/crawlers", [user], _json(body, None)),
+    }
+
+
 def write_judgments(
     index: str,
     questions: Sequence[Question],

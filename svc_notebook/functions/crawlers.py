@@ -439,13 +439,9 @@ def config_of_address(name: str, address: str) -> dict[str, Any]:
     below = address.partition("?")[0].partition("#")[0]
     below = below if below.endswith("/") else below.rpartition("/")[0] + "/"
     pages = f"{address}/**" if below.endswith("://") else f"{below}**"
-    return {
-        "rateLimit": DEFAULT_RATE_LIMIT,
-        "startUrls": [address],
-        "actions": [
-            {"indexName": name, "pathsToMatch": [pages], "recordExtractor": DEFAULT_EXTRACTOR}
-        ],
-    }
+    extractor = {"__type": "function", "source": DEFAULT_EXTRACTOR}
+    action = {"indexName": name, "pathsToMatch": [pages], "recordExtractor": extractor}
+    return {"rateLimit": DEFAULT_RATE_LIMIT, "startUrls": [address], "actions": [action]}
 
 
 def _config(given: Config) -> dict[str, Any]:

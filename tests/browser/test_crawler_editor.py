@@ -173,6 +173,38 @@ def test_what_an_extractor_throws_is_told(editor: Locator) -> None:
     expect(source(editor)).to_have_value("() => { throw new Error('no price') }")
 
 
+def test_an_error_leads_to_the_line_of_its_extractor(editor: Locator) -> None:
+    source(editor).fill("() => {\n  const price = ;\n  return []\n}")
+    editor.get_by_role("button", name="Try").click()
+
+    error = editor.get_by_role("alert").filter(has_text="in line 2 of the extractor of action 1")
+    expect(error).to_contain_text("(index shop)")
+    expect(editor).not_to_contain_text("actions[0]")
+    error.get_by_role("button", name="Go to line 2").click()
+
+    expect(source(editor)).to_be_focused()
+    selected = "area => area.value.slice(area.selectionStart, area.selectionEnd)"
+    assert source(editor).evaluate(selected) == "  const price = ;"
+
+
+def test_a_crawler_is_drafted_and_created_before_it_runs(notebook: Notebook, site: Site) -> None:
+    editor = notebook.open(f"e = svc.edit.crawler('fresh', value='{site.url}/lamp')\ne")
+    expect(editor.locator(".svc-standing")).to_contain_text("Not created yet.")
+    expect(editor.get_by_role("button", name="Start crawl")).to_be_disabled()
+    expect(editor.get_by_role("button", name="Try", exact=True)).to_be_disabled()
+
+    editor.get_by_role("button", name="Create the crawler…").click()
+    dialog = editor.get_by_role("dialog", name="Create the crawler fresh?")
+    expect(dialog).to_contain_text(f"It starts at {site.url}/lamp.")
+    draw(editor, "crawler-create.png")
+    dialog.get_by_role("button", name="Create", exact=True).click()
+
+    expect(editor).to_contain_text("Created. Nothing was crawled yet.")
+    expect(editor.get_by_role("button", name="Start crawl")).to_be_enabled()
+    editor.get_by_role("button", name="Try", exact=True).click()
+    expect(records(editor)).to_contain_text("Reading lamp")
+
+
 def test_an_invalid_url_is_reported_and_can_be_corrected(editor: Locator, site: Site) -> None:
     attempt(editor, "lamp")
     expect(editor.get_by_text("not the URL of a page")).to_be_visible()
@@ -257,6 +289,10 @@ def test_a_crawl_is_started_from_the_editor(notebook: Notebook, site: Site) -> N
     expect(editor).to_contain_text("Start crawl begins the first crawl")
 
     editor.get_by_role("button", name="Start crawl").click()
+    dialog = editor.get_by_role("dialog", name="Start a crawl of begun?")
+    expect(dialog).to_contain_text(f"It starts at {site.url}/lamp")
+    expect(dialog).to_contain_text("Its records create the index begun.")
+    dialog.get_by_role("button", name="Start crawl").click()
 
     expect(editor).to_contain_text("Crawled: 2 done", timeout=30_000)
     expect(editor).not_to_contain_text("Not run yet")

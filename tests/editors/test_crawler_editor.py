@@ -285,6 +285,60 @@ def test_an_unknown_masked_secret_is_not_sent() -> None:
         SecretMask().restore({"requestOptions": {"headers": {"x": MASK}}})
 
 
+def test_a_crawler_is_drafted_created_and_run(client: Client, site: Site) -> None:
+    name = f"new-{next(_NUMBERS)}"
+    editor = svc.edit.crawler(name, value=f"{site.url}/", client=client)
+    assert editor.state["isNew"]
+    assert f"svc.create_crawler('{name}', config)" in editor.codes()["Python"]
+    with pytest.raises(BadOption, match="apply the draft first"):
+        editor.test(f"{site.url}/lamp")
+    first, second, *_ = wait_for(editor.describe_crawl(draft=True))
+    assert first == f"It starts at {site.url}/."
+    assert second == f"Its records create the index {name}."
+
+    editor.apply()
+
+    assert (editor.dirty, editor.state["isNew"]) == (False, False)
+    assert editor.value["startUrls"] == [f"{site.url}/"]
+    assert wait_for(editor.start_crawl())["done"] == 2
+    assert f"{name}, which has 2 records" in wait_for(editor.describe_crawl())[1]
+
+
+@pytest.mark.parametrize(
+    ("source", "message", "line"),
+    [
+        ("({$}) => {\n  throw new Error('no price')\n}", "Error: no price in line 2", 2),
+        ("({$}) => {\n  const a = ;\n}", "SyntaxError: Unexpected token ';' in line 2", 2),
+        (
+            "({$}) => 5",
+            "extractor of action 1 (index docs): TypeError: it returned a number",
+            0,
+        ),
+    ],
+    ids=["throws", "syntax", "result"],
+)
+def test_an_error_names_the_line_of_the_extractor(
+    editor: CrawlerEditor, site: Site, source: str, message: str, line: int
+) -> None:
+    editor.value = with_source(editor, source)
+    editor.test(f"{site.url}/lamp")
+
+    error = editor.shown["error"]
+    assert message in error["message"]
+    assert "actions[" not in error["message"]
+    assert (error["action"], error["line"]) == (0, line)
+
+
+def test_a_refused_action_is_named_without_a_path(editor: CrawlerEditor) -> None:
+    editor.value = with_source(editor, "({$}) => {\n  const a = ;\n}")
+    with pytest.raises(BadInput, match=r"in line 2 of the extractor of action 1 \(index docs\)"):
+        editor.apply()
+
+    editor.value = {**editor.saved, "actions": [{**editor.saved["actions"][0], "pathsToMatch": 3}]}
+    with pytest.raises(BadInput, match=r"`pathsToMatch` of action 1 \(index docs\) must be"):
+        editor.apply()
+
+
 def saved(client: Client, name: str) -> dict[str, Any]:
     [found] = client.list_crawlers(name=name)["items"]
     told: Any = client.get_crawler(found["id"], withConfig=True)

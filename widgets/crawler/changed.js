@@ -16,6 +16,19 @@ export function drawChanged(differing, crawler) {
   );
 }
 
+/** What a new crawler will do, with the title of the dialog that creates it. @param {string[]} sentences @param {string} crawler */
+export function drawNew(sentences, crawler) {
+  return h(
+    "div",
+    { class: "review", data: { title: `Create the crawler ${crawler}?`, action: "Create", done: "Created. Nothing was crawled yet." } },
+    h("p", {}, "Creating it crawls nothing. This is what Start crawl does then:"),
+    listSentences(sentences),
+  );
+}
+
+/** @param {string[]} sentences */
+export const listSentences = (sentences) => h("ul", { class: "crawl-sentences" }, sentences.map((sentence) => h("li", {}, sentence)));
+
 /** Split the code of functions into lines. @param {any} value */
 function lines(value) {
   return jsonLines(value).flatMap((line) => line.replaceAll("\\n", "\n").split("\n"));

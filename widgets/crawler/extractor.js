@@ -110,9 +110,22 @@ export function extractorPanel(view, test) {
     );
   }
 
+  /** Select a line of the extractor of an action. @param {number} action its place @param {number} line from 1 */
+  function goTo(action, line) {
+    keep.flush();
+    selected = action;
+    show();
+    const lines = source.value.split("\n");
+    const begin = lines.slice(0, line - 1).reduce((sum, text) => sum + text.length + 1, 0);
+    source.focus();
+    source.setSelectionRange(begin, begin + (lines[line - 1] ?? "").length);
+    source.scrollTop = (source.scrollHeight / lines.length) * Math.max(0, line - 4);
+  }
+
   return {
     el: h("div", {}, form, none),
     show,
+    goTo,
     /** Add the text that is being typed to the draft. */
     take: () => keep.flush(),
   };

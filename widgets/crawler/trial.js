@@ -6,11 +6,15 @@ import { tabs } from "../kit/tabs.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {{index: string, count: number, records: {id: string, text: string}[]}} Action */
-/** @typedef {{url?: string, seconds?: number | null, error?: {code: string, message: string} | null, actions?: Action[],
+/** `action` and `line` are the place of an error in an extractor. @typedef {{code?: string, message: string, action?: number, line?: number}} TrialError */
+/** @typedef {{url?: string, seconds?: number | null, error?: TrialError | null, actions?: Action[],
  *   links?: string[], linkCount?: number, lines?: string[], lineCount?: number, external?: string}} Shown */
 
-/** `ready` finishes input that is being typed elsewhere. @param {Frame} view @param {() => void} ready */
-export function trialPanel(view, ready) {
+/**
+ * `ready` finishes input that is being typed elsewhere, `goTo` shows a line of an action's extractor.
+ * @param {Frame} view @param {() => void} ready @param {(action: number, line: number) => void} goTo
+ */
+export function trialPanel(view, ready, goTo) {
   const urlOptions = h("datalist", { id: freshId("urls") });
   const input = h("input", {
     class: "input",
@@ -27,11 +31,7 @@ export function trialPanel(view, ready) {
     records: h(
       "div",
       { class: "records" },
-      emptyState({
-        title: "No page tried yet.",
-        hint: "Try fetches one page and shows the records, links and log that the draft produces.",
-        action: { label: "Fetch the page above", act: () => test() },
-      }),
+      nothingTried(() => test()),
     ),
     links: h("ol", { class: "links" }),
     logs: h("pre", { tabindex: 0, "aria-label": "Log" }),
@@ -48,16 +48,17 @@ export function trialPanel(view, ready) {
   });
 
   const outdated = h("p", { class: "stale", role: "status", hidden: true }, "The draft has changed since this page was tried.");
+  let url = ""; // of the result that is shown
   let tried = ""; // the configuration of the result that is shown
 
   async function test() {
-    const url = input.value.trim();
-    if (!url) return input.focus();
+    const typed = input.value.trim();
+    if (!typed) return input.focus();
     ready();
     tryButton.disabled = true;
     await view.taken();
     const config = JSON.stringify(view.value());
-    if ((await view.run("run_test", { url }, { long: true, again: test })) !== undefined) tried = config;
+    if ((await view.run("run_test", { url: typed }, { long: true, again: test })) !== undefined) tried = config;
     compare();
     tryButton.disabled = false;
   }
@@ -69,11 +70,12 @@ export function trialPanel(view, ready) {
 
   /** @param {Shown} shown */
   function show(shown) {
-    const { url = "", seconds = null, error = null, actions = [], links = [], linkCount = 0 } = shown;
+    const { seconds = null, error = null, actions = [], links = [], linkCount = 0 } = shown;
+    url = shown.url ?? "";
     if (!url) return;
     if (document.activeElement !== input) input.value = url;
     errorBanner.hidden = !error;
-    fill(errorBanner, error ? h("span", { class: "banner-text" }, error.code && h("b", {}, `${error.code} `), error.message) : null);
+    fill(errorBanner, error ? drawError(error) : null);
     const records = actions.reduce((total, action) => total + action.count, 0);
     const took = seconds === null ? "" : `, in ${seconds.toLocaleString()} s`;
     fill(summary, `${count(records, "record")}, ${count(linkCount, "link")} to follow${took}`);
@@ -91,6 +93,22 @@ export function trialPanel(view, ready) {
     const { lines = [], lineCount = 0, external = "" } = shown;
     fill(parts.logs, lines.join("\n") || "No log output.", lineCount > lines.length ? `\n… ${lineCount} lines total` : null);
     fill(parts.external, external || "None.");
+  }
+
+  /** @param {TrialError} error */
+  function drawError({ code, message, action = 0, line = 0 }) {
+    return [
+      h("span", { class: "banner-text" }, code && h("b", {}, `${code} `), message),
+      line ? button(`Go to line ${line}`, () => goTo(action, line)) : null,
+    ];
+  }
+
+  /** Allow pages to be tried; a crawler that is not created yet has no tests. @param {boolean} allowed */
+  function allow(allowed) {
+    if (tryButton.disabled === !allowed) return;
+    tryButton.disabled = input.disabled = !allowed;
+    if (url) return;
+    fill(parts.records, allowed ? nothingTried(test) : notCreated(() => view.review()));
   }
 
   /** @param {string[]} urls */
@@ -114,6 +132,7 @@ export function trialPanel(view, ready) {
       panels.el,
     ),
     test,
+    allow,
     compare,
     show,
     offer,
@@ -123,6 +142,22 @@ export function trialPanel(view, ready) {
     },
   };
 }
+
+/** @param {() => void} act */
+const nothingTried = (act) =>
+  emptyState({
+    title: "No page tried yet.",
+    hint: "Try fetches one page and shows the records, links and log that the draft produces.",
+    action: { label: "Fetch the page above", act },
+  });
+
+/** @param {() => void} act */
+const notCreated = (act) =>
+  emptyState({
+    title: "The crawler is not created yet.",
+    hint: "A crawler that exists can try single pages, without storing anything.",
+    action: { label: "Create the crawler…", act },
+  });
 
 /** @param {Action} action */
 function drawAction({ index, count: total, records }) {

@@ -154,6 +154,7 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
         : null,
     );
     drawInterrupted(state);
+    fill(buttons.apply, h("span", {}, state.isNew ? "Create…" : "Apply…"));
     buttons.undo.disabled = !state.undo;
     buttons.redo.disabled = !state.redo;
     for (const name of /** @type {const} */ (["revert", "apply"])) {
@@ -200,6 +201,7 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
     if (buttons.apply.hidden) return;
     await finishTyping();
     if (buttons.apply.disabled) return;
+    let done = "Applied and published.";
     if (diff) {
       const body = /** @type {HTMLElement} */ (await diff(model.get("value")));
       const answer = await ask(root, {
@@ -207,13 +209,14 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
         body,
         buttons: [
           { name: "", label: "Cancel" },
-          { name: "apply", label: "Apply", main: true },
+          { name: "apply", label: body.dataset?.action || "Apply", main: true },
         ],
       });
       if (answer !== "apply") return;
+      done = body.dataset?.done || done;
     }
-    const done = await run("write", {}, { long: true });
-    if (done !== undefined) messages.say("Applied and published.");
+    const answer = await run("write", {}, { long: true });
+    if (answer !== undefined) messages.say(done);
   }
 
   /** Finish input that is being typed or sent, so that the review includes it. */
@@ -409,6 +412,8 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
     body,
     link,
     run,
+    /** Show the changes and apply them after a confirmation. */
+    review,
     say: messages.say,
     error: messages.error,
     ask: (/** @type {Parameters<typeof ask>[1]} */ question) => ask(root, question),

@@ -11,11 +11,13 @@ from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api.validation import same
-from svc_notebook.client.crawlers import count_ends, crawler_id, wait_crawled
+from svc_notebook.client.crawlers import ID, count_ends, crawler_id, list_all, wait_crawled
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.display import format_count
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
+from svc_notebook.editors.crawler_editor.crawl_description import describe_crawl, list_targets
+from svc_notebook.editors.crawler_editor.extractor_errors import find_action_error
 from svc_notebook.editors.crawler_editor.secret_mask import SecretMask
 from svc_notebook.editors.crawler_editor.tables import (
     write_changes,
@@ -24,11 +26,13 @@ from svc_notebook.editors.crawler_editor.tables import (
 )
 from svc_notebook.editors.crawler_editor.trial import draw_trial, to_frame
 from svc_notebook.editors.draft import Draft
+from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.rpc import call, report_progress, wait_for
-from svc_notebook.editors.snippets import write_crawler
+from svc_notebook.editors.snippets import write_crawler, write_new_crawler
 from svc_notebook.editors.traits import Texts
-from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.errors import BadInput, BadOption, Refused, SvcError
 from svc_notebook.functions.crawler_scripts import read_script, write_script
+from svc_notebook.functions.crawlers import START_ADDRESS, config_of_address
 
 Config = dict[str, Any]
 CONFIGURATION_SECONDS = 60.0  # timeout of the task that applies a configuration
@@ -44,7 +48,8 @@ class CrawlerEditor(Editor):
 
     `value` is the configuration with masked secrets. `test(url)` fetches one page and runs the
     draft's extractors on it, without storing anything; `trial` is its result, `records` the records
-    as a DataFrame. `urls` are the offered pages, the most recently tried first.
+    as a DataFrame. `urls` are the offered pages, the most recently tried first. With an initial
+    value, a crawler that does not exist is drafted, and created when the draft is applied.
     """
 
     title: ClassVar[str] = "Crawler editor"
@@ -63,6 +68,7 @@ class CrawlerEditor(Editor):
         self._crawler = ""
         self._mask = SecretMask()
         self._status: dict[str, Any] = {}
+        self._drafts_new = options.get("value") is not None
         super().__init__(crawler, urls=urls, **options)
 
     # Methods of the base class.
@@ -72,16 +78,21 @@ class CrawlerEditor(Editor):
         return ""
 
     async def load(self) -> Config:
-        """Read the configuration and the status of the crawler."""
+        """Read the configuration and the status of the crawler; a new one has neither."""
+        if self._drafts_new and not await self._exists():
+            self._status = {"isNew": True}
+            return {}
         self._crawler = await crawler_id(self.client, self.index)
         crawler: Any = await self.client.get_crawler(self._crawler, withConfig=True)
-        self._status = {name: crawler.get(name) for name in STATUS_FIELDS}
+        self._status = {"isNew": False} | {name: crawler.get(name) for name in STATUS_FIELDS}
         config: Config = self._mask.hide_saved(crawler.get("config") or {})
         return config
 
     def check(self, value: Any) -> Config:
-        """Accept any object, or a script; the service validates its members in a test."""
-        if isinstance(value, str):
+        """Accept any object, a script or a start address; the service validates its members."""
+        if isinstance(value, str) and START_ADDRESS.fullmatch(value.strip()):
+            value = config_of_address(self.index, value.strip())
+        elif isinstance(value, str):
             value = self._keep_key(read_script(value, keep_masks=True))
         if not isinstance(value, Mapping):
             raise BadInput("the value of a crawler editor must be a dict: a configuration")
@@ -89,7 +100,13 @@ class CrawlerEditor(Editor):
         return checked
 
     async def save(self, saved: Config, value: Config) -> Tasks:
-        """Send only the changed properties; raise `BadOption` if one was also changed elsewhere."""
+        """Send only the changed properties; raise `BadOption` if one was also changed elsewhere.
+
+        A new crawler is created with all of them.
+        """
+        if not self._crawler:
+            await self._create(value)
+            return ()
         now = await self.load()
         changed = [
             name for name in {**saved, **value} if not same(saved.get(name), value.get(name))
@@ -129,6 +146,11 @@ class CrawlerEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """Write how to try the page and to change the configuration; secrets stay masked."""
+        if not self._crawler:
+            return {
+                **write_new_crawler(self.client.connection, self.index, self.value),
+                "JavaScript": write_script(self.value),
+            }
         url = self.shown.get("url") or next(iter(self._list_pages()), "https://example.com/")
         changes = self._changes(self.saved, self.value)
         snippets = write_crawler(self.client.connection, self.index, self._crawler, url, changes)
@@ -173,22 +195,56 @@ class CrawlerEditor(Editor):
         url = url.strip()
         if not url.startswith(("http://", "https://")):
             raise BadOption(f"`{url}` is not the URL of a page such as https://example.com/page")
+        self._check_created("try pages")
         self._update_state(busy="testing")
         try:
             changes = self._with_secrets(self._changes(self.saved, self.value))
             if any(name not in self.value for name in self.saved):
                 changes = self._with_secrets(self.value)
-            trial = await self.client.test_crawler_url(self._crawler, url, changes or None)
+            self.trial = dict(
+                await self.client.test_crawler_url(self._crawler, url, changes or None)
+            )
+        except Refused as error:
+            if not find_action_error(str(error), self.value):
+                raise
+            self.trial = {"error": str(error)}
         finally:
             self._update_state(busy="")
-        self.trial = dict(trial)
-        self.shown = draw_trial(url, trial)
+        self.shown = draw_trial(url, self.trial, self.value)
         self.urls = [url, *(other for other in self.urls if other != url)]
         self._fallback.follow()
 
     @call
+    async def write(self) -> None:
+        """Apply the draft; an error of an action names its extractor and line."""
+        was_new = not self._crawler
+        try:
+            await super().write()
+        except Refused as error:
+            if found := find_action_error(str(error), self.value):
+                refused = BadInput(found.message)
+                self._update_state(error=explain(refused))
+                raise refused from error
+            raise
+        if was_new:
+            await self.refresh()
+
+    @call
+    async def describe_crawl(self, draft: bool = False) -> list[str]:
+        """Return what a crawl with the saved configuration, or with the draft, does."""
+        config = self.value if draft else self.saved
+        try:
+            listed = (await self.client.list_indices())["items"]
+        except SvcError:  # the key may not list indices
+            listed = []
+        targets = list_targets(config)
+        records = {entry["name"]: entry["entries"] for entry in listed if entry["name"] in targets}
+        return [*describe_crawl(config, records)]
+
+    @call
     async def start_crawl(self) -> dict[str, int]:
         """Crawl with the saved configuration; return the numbers of URLs by outcome."""
+        self._check_created("start a crawl")
         if self.dirty:
             raise BadOption("apply the changes first: a crawl uses the saved configuration")
         started = await self.client.reindex_crawler(self._crawler)
@@ -218,6 +274,8 @@ class CrawlerEditor(Editor):
     @call(latest=True)
     async def list_failed(self) -> dict[str, Any]:
         """List the first URLs of the last crawl that failed, why, and where each was found."""
+        if not self._crawler:
+            return {"rows": [], "more": False}
         urls = await frames.read_crawled_urls(
             self.client, self._crawler, status="FAILED", limit=MAX_FAILED_URLS + 1
         )
@@ -232,6 +290,24 @@ class CrawlerEditor(Editor):
         self._update_state(**self._status)
 
     # Internals.
+
+    async def _exists(self) -> bool:
+        listed = await list_all(self.client, self.index)
+        return bool(ID.fullmatch(self.index)) or any(
+            entry["name"] == self.index for entry in listed
+        )
+
+    def _check_created(self, action: str) -> None:
+        if not self._crawler:
+            raise BadOption(f"apply the draft first, which creates the crawler; then {action}")
+
+    async def _create(self, value: Config) -> None:
+        if await self._exists():
+            raise BadOption(
+                f"a crawler {self.index} was created elsewhere: open its editor without a value"
+            )
+        created = await self.client.create_crawler(self.index, self._with_secrets(value))
+        self._crawler = created["id"]
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)

@@ -49,7 +49,7 @@ def write_trial(shown: Mapping[str, Any]) -> str:
     return "".join(
         [
             write_line(f"{shown['url']}: {format_count(records, 'record')}, {links}{shortened}"),
-            write_line(f"{error['code']}: {error['message']}") if error else "",
+            write_line(error["message"]) if error else "",
             write_table(("index", "objectID", "record"), rows) if rows else "",
         ]
     )

@@ -9,19 +9,21 @@ from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.editors.crawler_editor.extractor_errors import find_action_error
+
 # Limits of what a view shows and a notebook saves; `CrawlerEditor.trial` has everything.
 MAX_RECORDS = 20  # of each action
 MAX_LINES = 200  # of links and of logs
 MAX_RECORD_CHARACTERS = 4_000
 
 
-def draw_trial(url: str, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a test result that a view shows."""
+def draw_trial(url: str, result: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of the result of testing a configuration that a view shows."""
     links, lines = result.get("links") or [], _lines(result.get("logs"))
     return {
         "url": url,
         "seconds": _seconds(result),
-        "error": _error(result.get("error")),
+        "error": _error(result.get("error"), config),
         "actions": [_action(action) for action in result.get("records") or []],
         "links": [str(link) for link in links[:MAX_LINES]],
         "linkCount": len(links),
@@ -64,11 +66,14 @@ def _write_limited(value: Any) -> str:
     )
 
 
-def _error(error: Any) -> dict[str, str] | None:
+def _error(error: Any, config: Mapping[str, Any]) -> dict[str, Any] | None:
     if not error:
         return None
     members = error if isinstance(error, Mapping) else {"message": error}
-    return {"code": str(members.get("code", "")), "message": str(members.get("message", ""))}
+    message = str(members.get("message", ""))
+    if found := find_action_error(message, config):
+        return found._asdict()
+    return {"code": str(members.get("code", "")), "message": message}
 
 
 def _lines(logs: Any) -> list[str]:
