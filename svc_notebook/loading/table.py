@@ -63,6 +63,8 @@ class SourceTable:
     hidden: frozenset[str] = frozenset()
     # A delimited file: every column is text, and its content determines its type.
     untyped: bool = False
+    # Whether texts can be amounts, as in documents and workbooks: the values are written as JSON.
+    text_amounts: bool = False
     # The character between the cells of a delimited file.
     separator: str = ""
     # Documents: any column can be missing in a row, or in all rows.

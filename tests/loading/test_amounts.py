@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from svc_notebook.loading.notes import Advice
@@ -202,3 +204,60 @@ def test_dtype_date_takes_the_order_and_rejects_the_others(write: Write) -> None
 
     assert [record["x"] for record in packed.records] == ["2024-04-13"]
     assert packed.plan.rejected["value"].tolist() == ["soon"]
+
+
+COLUMNS: dict[str, tuple[list[object], list[object], str]] = {
+    "decimal commas": (["1.234,50", "99,90", "N/A"], [1234.5, 99.9, None], "`x`: 2 amounts with"),
+    "a currency": (["$1,200.00", "$9.50", None], [1200, 9.5, None], "`$` is left out"),
+    "plain numbers as texts": (["12", "7.5", "8"], ["12", "7.5", "8"], ""),
+    "numbers": ([1.25, 3, 2.5], [1.25, 3, 2.5], ""),
+    "two forms": (["1.250", "3.000", "9.999"], ["1.250", "3.000", "9.999"], ""),
+    "one of two forms": (["1,250", "3,000", "9,999"], ["1,250", "3,000", "9,999"],
+                         "`1,250` is 1250 with decimal='.', 1.250 with decimal=','"),
+    "texts and numbers": (["1.234,50", 3, "9,90"], ["1.234,50", 3, "9,90"], ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", [".json", ".ndjson", ".xlsx"])
+@pytest.mark.parametrize("name", COLUMNS)
+def test_texts_of_documents_and_workbooks_are_amounts_as_in_delimited_files(
+    tmp_path: Path, name: str, suffix: str
+) -> None:
+    cells, expected, note = COLUMNS[name]
+    path = tmp_path / f"t{suffix}"
+    if suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for row in [("name", "x"), *((f"a{n}", cell) for n, cell in enumerate(cells))]:
+            book.active.append(row)
+        book.save(path)
+    else:
+        lines = [json.dumps({"name": f"a{n}", "x": cell}) for n, cell in enumerate(cells)]
+        path.write_text("\n".join(lines) if suffix == ".ndjson" else f"[{','.join(lines)}]")
+
+    packed = pack(path)
+
+    assert [record.get("x") for record in packed.records] == expected
+    notes = [str(each) for each in packed.plan.notes if "`x`" in each]
+    assert any(note in each for each in notes) if note else not notes
+
+
+def test_texts_that_are_amounts_only_in_the_first_rows_stay_texts(tmp_path: Path) -> None:
+    path = tmp_path / "t.ndjson"
+    rows = [{"x": f"{n},50"} for n in range(3000)]
+    path.write_text("\n".join(map(json.dumps, [*rows, {"x": "on request"}, {"x": [1]}])))
+
+    packed = pack(path)
+
+    assert packed.records[0]["x"] == "0,50"
+    assert [record["x"] for record in packed.records[-2:]] == ["on request", [1]]
+
+
+def test_dtype_number_takes_amounts_of_documents(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([{"x": "1.234,50"}, {"x": "9,90"}, {"x": "none of them"}]))
+
+    packed = pack(path, dtype={"x": "number"})
+
+    assert [record.get("x") for record in packed.records] == [1234.5, 9.9]
+    assert packed.rejected == [(3, "x", "is not a number")]
+    assert pack(path, dtype={"x": "string"}).records[0]["x"] == "1.234,50"

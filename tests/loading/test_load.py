@@ -557,3 +557,16 @@ def names(client: Client) -> list[str]:
 def test_a_lone_surrogate_in_the_name_of_an_index_is_refused(client: Client) -> None:
     with pytest.raises(BadInput, match="lone surrogate"):
         load(client, FILMS, "films\ud83d", id="id")
+
+
+def test_records_above_the_limit_of_the_service_are_rejected(client: Client, index: str) -> None:
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "text": ["x", "y" * 150_000, "z"]})
+
+    result = svc.load(
+        frame, index, client=client, record_bytes=500_000, batch=1, if_exists="fail", in_flight=1
+    )
+
+    assert (result.published, result.rejected_rows) == (2, 1)
+    assert result.rejected["row"].tolist() == [2]
+    assert "is larger than 100,000 bytes" in result.rejected["reason"].iloc[0]
+    assert sorted(svc.read_browse(index, client=client)["id"]) == ["a", "c"]

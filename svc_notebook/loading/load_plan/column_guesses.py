@@ -73,6 +73,24 @@ def guess_columns(
     }
 
 
+def guess_amounts(
+    sample: Mapping[TableColumn, ColumnTexts], options: LoadSettings
+) -> dict[TableColumn, ColumnGuess]:
+    """Return the guess for each column of texts that are amounts or dates of one form.
+
+    Texts that are numbers as they are written stay texts: the source could have written numbers.
+    """
+    guesses = guess_columns(sample, "", options)
+    formed = {
+        field: replace(guess, types=tuple(each for each in guess.types if each.form))
+        for field, guess in guesses.items()
+    }
+    return {
+        field: guess for field, guess in formed.items()
+        if guess.doubt or (guess.types and guesses[field].types[0].form)
+    }  # fmt: skip
+
+
 def _find_possible(texts: ColumnTexts, options: LoadSettings) -> _Possible:
     plain = plain_types(texts)
     if plain and not _has_decimals(plain):

@@ -15,6 +15,11 @@ from svc_notebook.loading.encoding.json_types import JSON, json_types_sql, name_
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.loading.load_plan.column_guesses import find_named_forms, guess_columns
 from svc_notebook.loading.load_plan.mixed_columns import MixedColumn, find_mixed_columns
+from svc_notebook.loading.load_plan.text_amounts import (
+    TextAmounts,
+    find_amounts,
+    read_as_text,
+)
 from svc_notebook.loading.load_plan.type_inference import (
     Aggregates,
     ColumnTexts,
@@ -72,6 +77,7 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     inferred = [field for field in chosen if _is_inferred(table, field, options)]
     sample = read_sample(table, inferred)
     guesses = guess_columns(sample, table.separator, options)
+    amounts = find_amounts(table, chosen, options)
     forms = _find_forms(table, chosen, options)
     likely = {field.name: guesses[field].types[:1] for field in inferred}
     # Every pass reads every column: a scan skips, and reports, only broken rows of what it reads.
@@ -82,6 +88,7 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
         count_if(sql.one_of(field.column, guess.words))
         for field, guess in guesses.items() if guess.words
     ]  # fmt: skip
+    wanted += [each for amount in amounts.values() for each in amount.aggregates()]
     found = aggregate(table, [*nulls, *wanted], table.scan, always=every)
     undecided = [
         field
@@ -101,7 +108,7 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     columns = tuple(
         infer_column(field, guesses[field], found, sample[field])
         if field in sample
-        else _typed_column(table, field, found, forms, options)
+        else _amount_or_typed(table, field, amounts.get(field), found, forms, options)
         for field in chosen
     )
     doubtful = {field.name for field, guess in guesses.items() if guess.doubt}
@@ -186,18 +193,32 @@ def _typed_column(
     return ColumnProfile(field, own, found[null_count(field)], failing, json_types=json_types)
 
 
+def _amount_or_typed(
+    table: SourceTable, field: TableColumn, amounts: TextAmounts | None, found: Aggregates,
+    forms: Forms, options: LoadSettings,
+) -> ColumnProfile:  # fmt: skip
+    if amounts is not None and amounts.are_all(found):
+        return amounts.profile(found)
+    typed = _typed_column(table, field, found, forms, options)
+    return typed if amounts is None else amounts.doubt(typed)
+
+
 def _is_inferred(table: SourceTable, field: TableColumn, options: LoadSettings) -> bool:
     return table.untyped and field.type != WRITTEN and field.name not in options.dtype
 
 
 def _find_forms(table: SourceTable, chosen: Sequence[TableColumn], options: LoadSettings) -> Forms:
     """Return the forms of columns that `dtype` makes numbers or dates."""
-    if not options.dtype or table.ragged:
+    may_hold = table.untyped or table.text_amounts
+    texts = {
+        read_as_text(field): field
+        for field in chosen
+        if field.name in options.dtype and (may_hold or field.type == "VARCHAR")
+    }
+    if not texts or (table.ragged and not may_hold):
         return {}
-    texts = [
-        f for f in chosen if f.name in options.dtype and (table.untyped or f.type == "VARCHAR")
-    ]
-    return find_named_forms(read_sample(table, texts), options) if texts else {}
+    forms = find_named_forms(read_sample(table, [*texts]), options)
+    return {texts[field]: form for field, form in forms.items()}
 
 
 def _typed_sql(
@@ -205,12 +226,13 @@ def _typed_sql(
 ) -> JsonSql:
     kind = options.dtype.get(field.name)
     if kind and (form := forms.get(field)):
-        absent, fits = is_missing_word(field), form.condition_sql(field.column)
+        text = read_as_text(field)
+        absent, fits = is_missing_word(text), form.condition_sql(text.column)
         value = (
-            f"(CASE WHEN {absent} THEN NULL WHEN {fits} THEN {form.text_sql(field.column)} "
-            f"ELSE {field.column} END)"
+            f"(CASE WHEN {absent} THEN NULL WHEN {fits} THEN {form.text_sql(text.column)} "
+            f"ELSE {text.column} END)"
         )
-        return cast_sql(kind, field._replace(column=value), options)
+        return cast_sql(kind, text._replace(column=value), options)
     if table.untyped and kind not in (None, "string", *JSON_KINDS):
         value = f"(CASE WHEN {is_missing_word(field)} THEN NULL ELSE {field.column} END)"
         return cast_sql(kind, field._replace(column=value), options)

@@ -46,6 +46,7 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
         fields=fields,
         name=name,
         ragged=True,
+        text_amounts=True,
         numbered_sql=numbered,
         notes=(note,) if repeating else (),
         skipped=lambda: [

@@ -68,7 +68,8 @@ def open_workbook(
     finally:
         close()
     table = records.open(db)
-    return replace(table, name=f"{name}, sheet `{sheet.title}`", notes=(*notes, *more))
+    name = f"{name}, sheet `{sheet.title}`"
+    return replace(table, name=name, notes=(*notes, *more), text_amounts=True)
 
 
 def _open(path: Path, name: str) -> tuple[list[_Sheet], Callable[[], None]]:
