@@ -1,5 +1,6 @@
-// The workbench: the query editor on the left; settings, synonyms, rules, judgments and the history on
-// the right, below one another where the workbench is narrow. Drafts of the right show in the hits.
+// The workbench: the query editor on the left; settings, synonyms, rules, judgments, analytics and the
+// history on the right, below one another where the workbench is narrow. Drafts of the right show in
+// the hits.
 
 import { button, fill, h } from "./kit/dom.js";
 import { frame } from "./kit/frame.js";
@@ -48,6 +49,7 @@ function render(mount) {
         title: "Judgments",
         draw: () => h("div", { class: "bench-judgments" }, h("div", { class: "row" }, judge), panes.draw("judgments")),
       },
+      { name: "analytics", title: "Analytics", draw: () => panes.draw("analytics") },
       { name: "history", title: "History", draw: () => applied.el },
     ],
   });
@@ -63,6 +65,10 @@ function render(mount) {
     side.open("rules");
     await panes.ready("rules");
     view.run("show_rule", { id });
+  });
+  view.link.on("continued", ({ step }) => {
+    const name = { synonym: "synonyms", judge: "judgments" }[/** @type {string} */ (step)];
+    if (name) side.open(name);
   });
   view.link.on("applied", () => {
     if (side.current() === "history") applied.load();

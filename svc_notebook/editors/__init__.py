@@ -15,6 +15,7 @@ from svc_notebook.errors import BadInput, lacking_attribute
 
 if TYPE_CHECKING:
     from svc_notebook.editors.functions import Editors as Editors
+    from svc_notebook.editors.functions import analytics as analytics
     from svc_notebook.editors.functions import crawler as crawler
     from svc_notebook.editors.functions import judgments as judgments
     from svc_notebook.editors.functions import query as query
@@ -24,7 +25,16 @@ if TYPE_CHECKING:
     from svc_notebook.editors.functions import workbench as workbench
 
 
-__all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms", "workbench"]
+__all__ = [
+    "analytics",
+    "crawler",
+    "judgments",
+    "query",
+    "rules",
+    "settings",
+    "synonyms",
+    "workbench",
+]
 
 
 def __getattr__(name: str) -> Any:

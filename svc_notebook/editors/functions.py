@@ -11,6 +11,7 @@ from pandas import DataFrame
 from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.declarations.declaration import verb, verb_only
+from svc_notebook.editors.analytics_panel import AnalyticsPanel
 from svc_notebook.editors.crawler_editor.editor import CrawlerEditor
 from svc_notebook.editors.curation_editors.rules import RuleEditor
 from svc_notebook.editors.curation_editors.synonyms import SynonymEditor
@@ -409,6 +410,52 @@ def rules(
 
 @verb_only(
     verb(
+        "edit analytics",
+        "edit analytics products --since 7d",
+        faces=("magic",),
+        format=False,
+    ),
+)
+def analytics(
+    index: str,
+    *,
+    since: str = "30d",
+    until: str | None = None,
+    tags: str | None = None,
+    client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
+) -> AnalyticsPanel:
+    """Open the analytics of an index: its top searches, those without results, and its days.
+
+    Buttons continue with a query: in the query editor, as a synonym, or with judgments.
+
+    Parameters
+    ----------
+    since : str, default 30d
+        First day, in UTC, or age.
+
+    Returns
+    -------
+    AnalyticsPanel
+        The widget; its `figures` contain what was read.
+
+    Raises
+    ------
+    BadInput
+        If a time is not valid, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> panel = svc.edit.analytics("products", since="7d")
+    >>> panel.figures["total"]["searchCount"]
+    0
+    """
+    value = {"since": since, "until": until or "", "tags": tags or ""}
+    return AnalyticsPanel(index, value=value, client=client, height=height)
+
+
+@verb_only(
+    verb(
         "edit crawler",
         "edit crawler docs",
         "edit crawler docs https://example.com/page",
@@ -454,7 +501,7 @@ def crawler(
 
 if TYPE_CHECKING:
     _workbench, _query, _settings, _synonyms = workbench, query, settings, synonyms
-    _judgments, _rules, _crawler = judgments, rules, crawler
+    _judgments, _rules, _crawler, _analytics = judgments, rules, crawler, analytics
 
     class Editors:
         """The type of `svc.edit`; at run time it is the module `svc_notebook.editors`."""
@@ -466,3 +513,4 @@ if TYPE_CHECKING:
         judgments = staticmethod(_judgments)
         rules = staticmethod(_rules)
         crawler = staticmethod(_crawler)
+        analytics = staticmethod(_analytics)

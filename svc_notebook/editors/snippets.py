@@ -205,6 +205,36 @@ def write_judgments(
     return _program(*note, call)
 
 
+def write_analytics(index: str, period: Mapping[str, str]) -> dict[str, str]:
+    """Write how to read the analytics of an index."""
+    readers = ("read_top_searches", "read_no_results", "read_search_counts", "read_conversions")
+    verbs = ("searches", "no-results", "counts", "conversions")
+    flags = [word for name, text in period.items() for word in (f"--{name}", quote_word(text))]
+    return {
+        "Python": _program(*(_call(reader, index, **period) for reader in readers)),
+        "Magic": "\n\n".join(_cell(f"analytics {verb}", index, flags=flags) for verb in verbs),
+    }
+
+
+def write_editor(kind: str, index: str, queries: Sequence[str], words: Sequence[str]) -> str:
+    """Write how to open queries in an editor; `words` become their synonyms."""
+    if kind == "search":
+        return _program(_call("edit.query", index, *queries[:1]))
+    if kind == "judge":
+        return _program(_call("edit.judgments", index, [*queries], file=JUDGMENTS_FILE))
+    entry = make_synonym(queries[0], words)
+    return _program(
+        f"editor = {_call('edit.synonyms', index, [*queries])}",
+        f"editor.put({_literal(entry)})",
+        "editor",
+    )
+
+
+def make_synonym(query: str, words: Sequence[str]) -> dict[str, Any]:
+    """Return the synonym of a query, with an id that says what it is for."""
+    return {"objectID": f"synonym-{query}", "type": "synonym", "synonyms": [query, *words]}
+
+
 def _to_argument(question: Question) -> str | dict[str, Any]:
     """Return a query as an argument: its text alone if it has no filters and parameters."""
     both = {"filters": question.filters, "params": dict(question.params)}

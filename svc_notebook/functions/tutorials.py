@@ -16,7 +16,7 @@ _PACKED = Path(__file__).parents[1] / "_notebooks"
 # In a checkout the folder is next to the package.
 FOLDER = _PACKED if _PACKED.is_dir() else Path(__file__).parents[2] / "notebooks"
 # Modules that the notebooks import: the table of films, and a website for the crawler.
-MODULES = ("cinema.py", "films.py")
+MODULES = ("cinema.py", "films.py", "shoppers.py")
 
 
 @public(verb("tutorials", "tutorials", "tutorials learn", profile=False))

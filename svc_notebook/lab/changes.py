@@ -25,7 +25,7 @@ CODE: dict[str, tuple[str, str]] = {
     "edit": ("{svc}.edit({value})", "%svc edit {word}"),
     **{
         f"edit {name}": (f"{{svc}}.edit.{name}({{value}})", f"%svc edit {name} {{word}}")
-        for name in ("query", "settings", "synonyms", "rules", "judgments", "crawler")
+        for name in ("query", "settings", "synonyms", "rules", "judgments", "analytics", "crawler")
     },
 }
 

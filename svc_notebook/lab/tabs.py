@@ -11,7 +11,10 @@ from svc_notebook.client import Client
 from svc_notebook.editors.rpc import call
 from svc_notebook.errors import BadInput
 
-KINDS = ("workbench", "query", "settings", "synonyms", "rules", "judgments", "crawler", "overview")
+KINDS = (
+    "workbench", "query", "settings", "synonyms", "rules", "judgments", "analytics", "crawler",
+    "overview",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -252,7 +252,16 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
 
   async function showCode() {
     const codes = await run("code");
-    if (!codes) return;
+    if (codes) await showCodes(codes);
+  }
+
+  /** Insert code as a cell where the notebook does that; else show it. @param {string} code */
+  async function offerCode(code) {
+    if (!offerCell(code)) await showCodes({ Python: code });
+  }
+
+  /** @param {Record<string, string>} codes the text for each language */
+  async function showCodes(codes) {
     const inserts = offerCell("");
     const rows = Object.entries(codes).map(([name, text]) =>
       h(
@@ -417,6 +426,7 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
     say: messages.say,
     error: messages.error,
     ask: (/** @type {Parameters<typeof ask>[1]} */ question) => ask(root, question),
+    offerCode,
     /** Propose a value; Python sets the model's value in response. @param {any} value @param {boolean} [merge] */
     propose: (value, merge = false) => propose(value, merge),
     /** @returns {State} */

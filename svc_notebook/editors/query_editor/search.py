@@ -22,7 +22,8 @@ RESPONSE_MEMBERS = (
 async def search(client: AsyncClient, index: str, params: Params) -> Any:
     """Search, with the value of each ranking criterion and with marked matches."""
     options: Any = {"getRankingInfo": True, "highlightPreTag": PRE, "highlightPostTag": POST}
-    return await client.search(index, **{**params, **options, "facets": []})
+    # A search in an editor is not one of a user.
+    return await client.search(index, **{"analytics": False, **params, **options, "facets": []})
 
 
 def describe_search(params: Params) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.operations import write_and_wait
 from svc_notebook.display import write_table
 from svc_notebook.editors import event_loop
+from svc_notebook.editors.analytics_panel import AnalyticsPanel, Step
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.curation_editors.rules import RuleEditor
@@ -30,7 +31,7 @@ from svc_notebook.editors.rpc import call, finish, report_progress, wait_for
 from svc_notebook.editors.settings_editor.changes import list_changes, show
 from svc_notebook.editors.settings_editor.editor import SettingsEditor
 from svc_notebook.editors.snapshot import SNAPSHOT_ROWS, write_line
-from svc_notebook.editors.snippets import write_change
+from svc_notebook.editors.snippets import make_synonym, write_change
 from svc_notebook.editors.traits import WORKBENCH_HEIGHT_PIXELS
 from svc_notebook.editors.workbench_editor.applied_changes import AppliedChange, list_applied
 from svc_notebook.editors.workbench_editor.change_set import (
@@ -57,9 +58,9 @@ NOTE = "workbench"  # in the journal
 class Workbench(Editor):
     """The editors of an index, linked: all drafts show in the hits, and one Apply writes them.
 
-    `query`, `settings`, `synonyms`, `rules` and `judgments` are the editors. `value` is the changes
-    of all drafts, as `svc.tuning.apply` takes them; `draft` is the same. `trial` is how the drafts
-    are searched, and the score of the judged queries with them.
+    `query`, `settings`, `synonyms`, `rules`, `judgments` and `analytics` are the editors. `value`
+    is the changes of all drafts, as `svc.tuning.apply` takes them; `draft` is the same. `trial` is
+    how the drafts are searched, and the score of the judged queries with them.
     """
 
     title: ClassVar[str] = "Workbench"
@@ -110,10 +111,13 @@ class Workbench(Editor):
             self.synonyms: SynonymEditor = make(SynonymEditor)
             self.rules: RuleEditor = make(RuleEditor)
             self.judgments: JudgmentEditor = make(JudgmentEditor, images=images, **judging or {})
+            self.analytics: AnalyticsPanel = make(AnalyticsPanel, waits=True)
             self._drafted: dict[Part, Any] = {
                 "settings": self.settings, "synonyms": self.synonyms, "rules": self.rules,
             }  # fmt: skip
-            linked: dict[str, Editor] = {"query": self.query, "judgments": self.judgments}
+            linked: dict[str, Editor] = {
+                "query": self.query, "judgments": self.judgments, "analytics": self.analytics,
+            }  # fmt: skip
             parts = linked | {str(part): editor for part, editor in self._drafted.items()}
             super().__init__(index, parts=parts, **common, **options)
         except BaseException:
@@ -314,11 +318,25 @@ class Workbench(Editor):
         self.judgments.observe(lambda _: event_loop.begin(self._measure_soon()), "value")
         for editor, names in ((self.query, ["value", "selected"]), (self.judgments, ["judged"])):
             editor.observe(lambda _: self.set_decisions(self.list_decisions(self._draft)), names)
+        self.analytics.take_steps(self._continue_with)
         if not self.rules.state["readOnly"]:
             self.query.on_pin(lambda hit: self._draft_rule("pin", hit))
             self.query.on_hide(lambda hit: self._draft_rule("hide", hit))
         if self.value:
             wait_for(self._try())
+
+    async def _continue_with(
+        self, step: Step, queries: Sequence[str], words: Sequence[str]
+    ) -> None:
+        """Search a query, draft its synonym, or open the sheets of queries."""
+        if step == "search":
+            self.query.edit({**self.query.value, "query": queries[0]})
+        elif step == "synonym":
+            self.synonyms.put(make_synonym(queries[0], words))
+        else:
+            for query in reversed(queries):
+                await self.judgments.ask(query)
+        self.emit("continued", step=step)
 
     def _draft_rule(self, action: Action, hit: Mapping[str, Any]) -> None:
         query, object_id = hit["query"], hit["objectID"]

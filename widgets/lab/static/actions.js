@@ -25,6 +25,7 @@ const CODES = [
   { action: "edit synonyms", label: "Open the synonym editor", run: true },
   { action: "edit rules", label: "Open the rule editor", run: true },
   { action: "edit judgments", label: "Open the judgment editor", run: true },
+  { action: "edit analytics", label: "Open the analytics", run: true },
   { action: "search", label: "Insert code: search", run: false },
   { action: "browse", label: "Insert code: browse", run: false },
   { action: "load", label: "Insert code: load", run: false },
@@ -38,6 +39,7 @@ const TABS = [
   { kind: "synonyms", label: "Synonym editor", listed: "Open the synonym editor in a tab" },
   { kind: "rules", label: "Rule editor", listed: "Open the rule editor in a tab" },
   { kind: "judgments", label: "Judgment editor", listed: "Open the judgment editor in a tab" },
+  { kind: "analytics", label: "Analytics", listed: "Open the analytics in a tab" },
 ];
 
 /** Changes as the verbs of the same names make them. */

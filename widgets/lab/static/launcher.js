@@ -17,8 +17,10 @@ const TUTORIAL_FILES = [
   "03-operate.ipynb",
   "04-measure-and-improve.ipynb",
   "05-search-in-marimo.py",
+  "06-from-live-data-to-a-change.ipynb",
   "cinema.py",
   "films.py",
+  "shoppers.py",
 ];
 
 const TUTORIAL_PATH = "M12 4 1 9l11 5 9-4.1V17h2V9zM5 13.2v4L12 21l7-3.8v-4L12 16.5z";
