@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -23,6 +23,7 @@ from svc_notebook.tuning.tables.sampling import no_results
 
 MAX_LOG_ENTRIES = 1000
 MAX_ZERO_RESULTS = 20
+ANALYTICS_DAYS, MAX_ANALYTICS_INDICES = 7, 20
 LOG_HOURS = 24
 EXPIRY_DAYS = 7
 EVENT_DAYS = 7
@@ -63,8 +64,10 @@ class Overview:
         One row per crawler that is blocked or has warnings: `crawler` and `problem` (str), `last`
         (datetime64[us, UTC], end of its last crawl).
     zero_results : DataFrame
-        One row per index, query and filters without hits in the newest 1,000 logged searches, the
-        most frequent first, at most 20: `index`, `query` and `filters` (str), `count` (int64).
+        One row per index and query without hits, the most frequent first, at most 20: `index`,
+        `query` and `filters` (str), `count` (int64). They are the analytics of the last 7 days of
+        the 20 indices written last, without filters; where those cannot be read, the newest 1,000
+        logged searches, by filters.
     events : DataFrame
         One row per day and type of the last 7 days: `day` (datetime64[us, UTC]), `type` (str) and
         `count` (int64); of a local service only.
@@ -144,7 +147,14 @@ def _first(frame: DataFrame, text: str) -> str:
 
 @public(
     verb("overview", "overview"),
-    endpoints=("list_indices", "get_logs", "list_keys", "list_crawlers", "get_crawler"),
+    endpoints=(
+        "list_indices",
+        "get_logs",
+        "list_keys",
+        "list_crawlers",
+        "get_crawler",
+        "get_searches_no_results",
+    ),
 )
 async def overview(*, client: AnyClient | None = None) -> Overview:
     """Read the state of a service: what changed, failed, expires, waits and is not found.
@@ -187,13 +197,14 @@ async def overview(*, client: AnyClient | None = None) -> Overview:
     )
     listed = _part(indices, list_indices, INDICES)
     history = _keep(target, now, listed, notes)
+    zero_results = await _read_zero_results(target, now, listed["index"].tolist())
     service = f"{target.connection.app_id} at {target.connection.address}"
     return Overview(
         Timestamp(now), service, listed,
         _part(failed, lambda rows: count_errors(rows, now), ERRORS),
         _part(keys, lambda rows: find_expiring(rows, now), KEYS),
         _part(crawlers, find_problems, CRAWLERS),
-        _part(logs, find_zero_results, ZERO_RESULTS),
+        _part(logs, find_zero_results, ZERO_RESULTS) if zero_results is None else zero_results,
         _part(events, count_events, EVENTS),
         _part(logs, count_key_use, KEY_USE),
         history, tuple(sorted(notes)),
@@ -215,6 +226,23 @@ def _keep(target: AsyncClient, now: datetime, indices: DataFrame, notes: list[st
     except BadInput as error:
         notes.append(f"sizes: {error}")
         return DataFrame(columns=list(SIZES)).astype(SIZES)
+
+
+async def _read_zero_results(
+    target: AsyncClient, now: datetime, indices: Sequence[str]
+) -> DataFrame | None:
+    """Read the queries without hits from the analytics; None if those cannot be read."""
+    since = (now - timedelta(days=ANALYTICS_DAYS)).date().isoformat()
+
+    async def read(index: str) -> DataFrame:
+        rows = await frames.read_no_results(target, index, since=since, limit=MAX_ZERO_RESULTS)
+        return rows.rename(columns={"frequency": "count"}).assign(index=index, filters="")
+
+    try:
+        tables = await asyncio.gather(*map(read, indices[:MAX_ANALYTICS_INDICES]))
+    except SvcError:
+        return None
+    return _part(pd.concat(tables), _sort_zero_results, ZERO_RESULTS) if tables else None
 
 
 def list_indices(indices: DataFrame) -> DataFrame:
@@ -256,8 +284,11 @@ def find_zero_results(logs: DataFrame) -> DataFrame:
     ]
     if not tables:
         return DataFrame(columns=list(ZERO_RESULTS))
-    joined = pd.concat(tables, ignore_index=True).rename(columns={"zero": "count"})
-    return joined.sort_values("count", ascending=False, kind="stable").head(MAX_ZERO_RESULTS)
+    return _sort_zero_results(pd.concat(tables).rename(columns={"zero": "count"}))
+
+
+def _sort_zero_results(rows: DataFrame) -> DataFrame:
+    return rows.sort_values("count", ascending=False, kind="stable").head(MAX_ZERO_RESULTS)
 
 
 def count_events(events: DataFrame) -> DataFrame:

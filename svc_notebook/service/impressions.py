@@ -28,8 +28,8 @@ MAX_SEARCHES, MAX_HITS_PER_SEARCH = 250_000, 100
 # Maximum number of searches waiting to be written; while the disk is full, further ones are lost.
 MAX_PENDING_SEARCHES = 50_000
 # An hour after a search no event of it can arrive. Without any, it then keeps only the first hits,
-# and the parameters that readers use; so many searches are thinned in one transaction.
-MAX_THINNED_HITS, THINNED_PER_CLEANUP = 20, 20_000
+# and the parameters that readers use. Few are thinned at a time, because searches wait for it.
+MAX_THINNED_HITS, THINNED_PER_FLUSH = 20, 500
 THINNED_PARAMETERS = {"query", *FILTERS, "page", "hitsPerPage", "offset", "length"}
 
 
@@ -78,7 +78,7 @@ class Impressions:
         return [(number, _impression(token, body)) for number, token, body in rows]
 
     def flush(self) -> None:
-        """Write new searches to disk; once a minute delete old ones."""
+        """Write new searches to disk, and thin some; once a minute delete old ones."""
         with self._lock:
             new = list(self._new.values())
         if new:
@@ -94,7 +94,7 @@ class Impressions:
         if time.monotonic() >= self._cleanup_after:
             self._cleanup_after = time.monotonic() + CLEANUP_SECONDS
             delete_old_rows(self._store, "shown", current_milliseconds() - MAX_AGE_MS, MAX_SEARCHES)
-            self._thin(current_milliseconds() - MAX_SEARCH_DISTANCE_MS)
+        self._thin(current_milliseconds() - MAX_SEARCH_DISTANCE_MS)
 
     def _thin(self, before: int) -> None:
         """Shorten searches without events that are older than a time."""
@@ -102,7 +102,7 @@ class Impressions:
             "SELECT number, body, EXISTS (SELECT 1 FROM outcomes WHERE query_id = query) "
             "FROM shown WHERE thinned = 0 AND time < ? LIMIT ?",
             before,
-            THINNED_PER_CLEANUP,
+            THINNED_PER_FLUSH,
         )
         if rows:
             with self._store.writing() as connection:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -62,13 +61,10 @@ def test_the_figures_are_readable_and_texts_stay_texts(notebook: Notebook, panel
     expect(panel.get_by_role("img", name="Searches by day")).to_be_visible()
     assert notebook.page.evaluate("window.struck") is None
     assert find_violations(notebook.page) == []
-    for theme in ("JupyterLab Light", "JupyterLab Dark"):
-        notebook.change_theme(theme)
+    for theme, picture in (("Dark", "analytics-dark.png"), ("Light", "analytics.png")):
+        notebook.change_theme(f"JupyterLab {theme}")
         assert notebook.page.evaluate(CONTRAST) == []
-        if folder := os.environ.get("SVC_LOOKS"):
-            panel.screenshot(path=f"{folder}/analytics-{theme[-4:].strip().lower()}.png")
-    notebook.change_theme("JupyterLab Light")
-    draw(panel, "analytics")
+        draw(panel, picture)
 
 
 def test_the_period_is_changed_and_undone(notebook: Notebook, panel: Locator) -> None:
@@ -109,8 +105,7 @@ def test_next_steps_in_the_workbench_open_its_editors(notebook: Notebook, search
     panel = bench.locator(".svc-pane-analytics > .svc-editor")
     row_of(panel, "Top searches", "red lamp").get_by_role("button", name="Open").click()
     expect(bench.locator(".svc-pane-query input").first).to_have_value("red lamp")
-    if folder := os.environ.get("SVC_LOOKS"):
-        bench.screenshot(path=f"{folder}/analytics-bench.png")
+    draw(bench, "workbench-analytics.png")
 
     row_of(panel, "Searches without results", "sofa").get_by_role("button", name="Synonym").click()
     panel.get_by_role("dialog").get_by_label("Words with the same meaning").fill("table")

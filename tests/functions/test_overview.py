@@ -68,13 +68,16 @@ def test_an_overview_of_a_service_has_every_part(tmp_path: Path) -> None:
     with Client(config) as client:
         empty = svc.overview(client=client)
         svc.push([{"objectID": "1", "name": "lamp"}], "<b>shop</b>", client=client, progress=False)
-        for query in ("toaster", "toaster", "pan", "lamp"):
-            client.search("<b>shop</b>", query)
+        for number, query in enumerate(("toaster", "toaster", "pan", "lamp")):
+            client.search("<b>shop</b>", query, userToken=f"user-{number}")
         key = client.add_key(acl=["listIndexes"], validity=3600)["key"]
         full = svc.overview(client=client)
         weak = Client(ClientConfig(running.appId, Secret(key), url=running.url))
         partly = svc.overview(client=weak)
         weak.close()
+        reader_key = client.add_key(acl=["listIndexes", "logs"])["key"]
+        with Client(ClientConfig(running.appId, Secret(reader_key), url=running.url)) as reader:
+            from_log = svc.overview(client=reader)
         stop_service(process)
         with pytest.raises(Unreachable):
             svc.overview(client=client)
@@ -89,6 +92,7 @@ def test_an_overview_of_a_service_has_every_part(tmp_path: Path) -> None:
     assert not wrong
     assert not empty.notes
     assert full.zero_results[["query", "count"]].to_numpy().tolist() == [["toaster", 2], ["pan", 1]]
+    assert from_log.zero_results["query"].tolist() == ["toaster", "pan"]
     assert full.indices[["index", "entries"]].to_numpy().tolist() == [["<b>shop</b>", 1]]
     assert len(full.keys) == 1
     assert full.key_use["count"].sum() > 4
