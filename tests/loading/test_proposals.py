@@ -87,6 +87,17 @@ def test_texts_with_separators_are_no_lists_and_two_orders_of_dates_no_option() 
     assert [*plan.suggested_settings] == ["searchableAttributes"]
 
 
+def test_flags_are_facets_and_not_searched() -> None:
+    rows = [{"title": f"A book of {n}", "stocked": "YN"[n % 2], "color": ["red", "blue"][n % 2]}
+            for n in range(12)]  # fmt: skip
+
+    suggested = loading.plan(rows, "x").suggested_settings
+
+    assert suggested["searchableAttributes"] == ["title", "color"]
+    assert {*suggested["attributesForFaceting"]} == {"stocked", "color"}
+    assert "`svc.set_settings('x', {'searchableAttributes'" in repr(loading.plan(rows, "x"))
+
+
 def test_only_a_plan_is_accepted(client: Client) -> None:
     with pytest.raises(BadInput, match="must be 'plan'"):
         background_loop.run(loading.load(client.aio, ROWS, "i", accept="all"))  # type: ignore[arg-type]

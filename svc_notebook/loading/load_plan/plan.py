@@ -297,7 +297,8 @@ class LoadPlan:
         """Return the notes, the proposals and the suggested settings, each in one line."""
         proposals = [proposal.describe() for proposal in self.proposals]
         settings = self.suggested_settings
-        suggested = [f"settings that the columns suggest: {dict(settings)}"] if settings else []
+        code = f"`svc.set_settings({self.index!r}, {dict(settings)!r})`"
+        suggested = [f"settings that the columns suggest: {code}"] if settings else []
         return [*write_notes(self.notes), *proposals, *suggested]
 
     def _difference(self) -> str:

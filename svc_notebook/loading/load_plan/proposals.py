@@ -46,6 +46,8 @@ WRITTEN_DATE = re.compile(
     r"(?:^|\b\d{1,2}\.? ?)(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\b", re.I
 )
 MAX_FACET_CHARACTERS = 60
+# Of a flag, such as `Yes` and `No`: the length of its words, and the number of its values.
+MAX_FLAG_CHARACTERS, MAX_FLAG_VALUES = 3, 2
 NUMBERS = re.compile(r"(?<![a-z])(number|no|id|code|rank)(?![a-z])", re.I)
 MAX_RANKS = 3
 
@@ -205,7 +207,8 @@ def _suggest_settings(columns: Mapping[str, Values], split: set[str]) -> dict[st
     texts = {
         name: values
         for name, values in columns.items()
-        if all(isinstance(value, str) for value in values) and not _are_dates_or_json(values)
+        if all(isinstance(value, str) for value in values)
+        and not (_are_dates_or_json(values) or _is_flag(values))
     }
     ranks = [
         name
@@ -230,6 +233,12 @@ def _suggest_settings(columns: Mapping[str, Values], split: set[str]) -> dict[st
         "customRanking": [f"desc({name})" for name in ranks[:MAX_RANKS]],
     }
     return {name: values for name, values in suggested.items() if values}
+
+
+def _is_flag(texts: Values) -> bool:
+    """Return whether texts are two short ones, such as `Y` and `N`, which nobody searches for."""
+    short = max(map(len, texts), default=0) <= MAX_FLAG_CHARACTERS
+    return short and len(set(texts)) <= MAX_FLAG_VALUES
 
 
 def _is_worded(text: str) -> bool:
