@@ -55,12 +55,12 @@ class RunRecord:
 @contextmanager
 def recording_run(client: AsyncClient, folder: Path, indices: Sequence[str]) -> Iterator[RunRecord]:
     """Record a run, which is removed at its end together with those that it has finished."""
-    place = _folder_of(client)
-    path = place / f"{secrets.token_hex(4)}.json"
+    run_folder = _folder_of(client)
+    path = run_folder / f"{secrets.token_hex(4)}.json"
     record = RunRecord(path, ApplyRun(str(folder.absolute()), time.time(), list(indices)))
     lock = FileLock(path.with_suffix(".lock"))
     with suppress(OSError):
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        run_folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock.acquire()
     record.write()
     try:

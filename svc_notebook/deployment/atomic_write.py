@@ -39,7 +39,7 @@ async def write_atomically(
     while it was copied; until the move was accepted, the index is as it was.
     """
     await _drop_left(client, index)
-    wanted: dict[Scope, Objects] = {scope: delta.after for scope, delta in deltas.items()}
+    proposed: dict[Scope, Objects] = {scope: delta.after for scope, delta in deltas.items()}
     before = await _read_version(client, index)
     async with TemporaryIndex(client, index, "deploy") as copy:
         for scope, objects in list_steps(deltas):
@@ -49,7 +49,7 @@ async def write_atomically(
                 f"{index} was written while it was copied; nothing was deployed. Deploy again, "
                 "without atomic=True if it is written all the time"
             )
-        async with recording(client, index, wanted, note=note) as recorded:
+        async with recording(client, index, proposed, note=note) as recorded:
             await copy.promote([])
     return recorded.change
 

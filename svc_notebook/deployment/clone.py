@@ -251,8 +251,9 @@ class CloneRun:
                 "pass if_exists='replace' to replace it, or name= for another name"
             )
         assert self._target_rights
-        self._target_rights.check("clone", [], [replica_name(each) for each in mapped.values()])
-        await check_free(self.client, self.name, [replica_name(each) for each in mapped.values()])
+        names = [replica_name(entry) for entry in mapped.values()]
+        self._target_rights.check("clone", [], names)
+        await check_free(self.client, self.name, names)
         return exists
 
     async def _copy_whole(
@@ -301,23 +302,23 @@ class CloneRun:
         entries = list_replicas(dict(await self.client.get_settings(self.name)))
         names = {replica_name(entry) for entry in mapped.values()}
         kept = [entry for entry in entries if replica_name(entry) not in names]
-        wanted = [*kept, *mapped.values()]
+        replicas = [*kept, *mapped.values()]
         await write_and_wait(
             self.client,
-            self.client.set_settings(self.name, {"replicas": wanted}),
+            self.client.set_settings(self.name, {"replicas": replicas}),
             index=self.name,
-            confirm=lambda: holds(self.client, self.name, "settings", {"replicas": wanted}),
+            confirm=lambda: holds(self.client, self.name, "settings", {"replicas": replicas}),
         )
         for entry, made in mapped.items():
-            own: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else scopes
-            chosen = tuple(scope for scope in own if scope in scopes)
+            replica_scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else scopes
+            chosen = tuple(scope for scope in replica_scopes if scope in scopes)
             name, state = replica_name(made), states[replica_name(entry)]
             # A new replica has the settings of its primary.
             live, _ = await read_configuration(self.client, name, chosen)
             present = without_index_settings(live)
             for scope in chosen:
-                if found := compare(scope, present.part(scope), state.part(scope)).after:
-                    await write_part(self.client, name, scope, found)
+                if differing := compare(scope, present.part(scope), state.part(scope)).after:
+                    await write_part(self.client, name, scope, differing)
 
 
 def describe_client(client: AsyncClient) -> str:

@@ -103,15 +103,17 @@ def map_replicas(
     """
     if not given:
         return {}
-    wanted = dict(given) if isinstance(given, Mapping) else {}
-    known = [replica_name(entry) for entry in entries]
-    if unknown := [name for name in wanted if name not in known]:
-        raise BadInput(f"{index} has no replica `{unknown[0]}`{did_you_mean(unknown[0], known)}")
+    chosen = dict(given) if isinstance(given, Mapping) else {}
+    names_here = [replica_name(entry) for entry in entries]
+    if unknown := [name for name in chosen if name not in names_here]:
+        raise BadInput(
+            f"{index} has no replica `{unknown[0]}`{did_you_mean(unknown[0], names_here)}"
+        )
     mapped: dict[str, str] = {}
-    for entry, name in zip(entries, known, strict=True):
-        if isinstance(given, Mapping) and name not in wanted:
+    for entry, name in zip(entries, names_here, strict=True):
+        if isinstance(given, Mapping) and name not in chosen:
             continue
-        other = wanted.get(name) or _rename(name, index, target)
+        other = chosen.get(name) or _rename(name, index, target)
         mapped[entry] = f"virtual({other})" if is_virtual(entry) else other
     names = [replica_name(entry) for entry in mapped.values()]
     if len({*names, target}) <= len(names):

@@ -139,7 +139,8 @@ class ConfigurationDrift:
         if self.written:
             return f"{of}: {format_count(len(self.written), 'file')} written, {counted}"
         undo = "".join(
-            f"; `svc undo {name} {one}` reverts it" for name, one in self.change_ids.items()
+            f"; `svc undo {name} {change_id}` reverts it"
+            for name, change_id in self.change_ids.items()
         )
         return f"{of}: {format_count(len(self.changes), 'change')} applied{undo}"
 
@@ -157,18 +158,18 @@ async def pull(
     folders = assign_folders(folder, indices)
     for index in indices:
         live, scopes = await _read_live(client, index, notes)
-        own = folders[index]
-        there = _read_folder(own, index)
+        index_folder = folders[index]
+        there = _read_folder(index_folder, index)
         before = there.state if there else IndexConfiguration()
         deltas[index] = {scope: compare(scope, before.part(scope), live.part(scope))
                          for scope in scopes}  # fmt: skip
         for scope in scopes:
-            path = own / f"{scope}{SUFFIX}"
+            path = index_folder / f"{scope}{SUFFIX}"
             earlier = read_text(path)
             text = render(live, scope, earlier)
             if text != earlier:
                 texts[path] = earlier, text
-        for path, text in name_file_of(index, own).items():
+        for path, text in name_file_of(index, index_folder).items():
             if text != (earlier := read_text(path)):
                 texts[path] = earlier, text
     if not check:
@@ -197,26 +198,24 @@ async def apply(
     rights = await read_rights(client, describe_client(client))
     needed = [right_of(SearchApi.get_settings)]
     needed += [] if check else [right_of(SearchApi.set_settings)]
-    rights.check("apply-config", needed, [each.index for each in chosen])
+    rights.check("apply-config", needed, [index_files.index for index_files in chosen])
     for text in describe_interrupted_runs(client):
         warn_user(text)
     notes: list[str] = []
     deltas: dict[str, dict[Scope, Delta]] = {}
     texts: dict[Path, tuple[str, str]] = {}
-    for each in (files for files in chosen if files.scopes):
-        live = await _read_or_empty(client, each.index, notes)
-        deltas[each.index] = {
-            scope: compare(scope, live.part(scope), each.state.part(scope)) for scope in each.scopes
-        }
-        for scope in each.scopes:
-            if deltas[each.index][scope].before:
-                path = each.folder / f"{scope}{SUFFIX}"
-                texts[path] = render(live, scope), render(each.state, scope)
-        await _check_replicas(client, each, live)
+    managed = [files for files in chosen if files.scopes]
+    for files in managed:
+        live = await _read_or_empty(client, files.index, notes)
+        deltas[files.index] = _compare(files, live)
+        for scope, delta in deltas[files.index].items():
+            if delta.before:
+                path = files.folder / f"{scope}{SUFFIX}"
+                texts[path] = render(live, scope), render(files.state, scope)
+        await _check_replicas(client, files, live)
     ids: dict[str, str] = {}
     if not check:
         marked = [*deltas] if mark else []
-        managed = [files for files in chosen if files.scopes]
         async with marking(client, marked, f"apply-config {folder.name}"):
             if first:
                 await first()
@@ -228,29 +227,33 @@ async def apply(
     )  # fmt: skip
 
 
+def _compare(files: IndexFiles, live: IndexConfiguration) -> dict[Scope, Delta]:
+    return {
+        scope: compare(scope, live.part(scope), files.state.part(scope)) for scope in files.scopes
+    }
+
+
 async def _apply_all(
     client: AsyncClient, folder: Path, chosen: Sequence[IndexFiles], note: str
 ) -> dict[str, str]:
     """Write all indices, one after the other; return the ids of their changes."""
     ids: dict[str, str] = {}
-    with recording_run(client, folder, [each.index for each in chosen]) as record:
-        for each in chosen:
-            if made := await _apply_one(client, each, note):
-                ids[each.index] = made.change_id
-            record.add(each.index, ids.get(each.index, ""))
+    with recording_run(client, folder, [files.index for files in chosen]) as record:
+        for files in chosen:
+            if made := await _apply_one(client, files, note):
+                ids[files.index] = made.change_id
+            record.add(files.index, ids.get(files.index, ""))
     return ids
 
 
-async def _apply_one(client: AsyncClient, each: IndexFiles, note: str) -> Change | None:
+async def _apply_one(client: AsyncClient, files: IndexFiles, note: str) -> Change | None:
     """Write one index; it is read again, because a new replica has the settings of its primary."""
-    async with alone(client, each.index):
-        live = await _read_or_empty(client, each.index, [])
-        deltas = {
-            scope: compare(scope, live.part(scope), each.state.part(scope)) for scope in each.scopes
-        }
+    async with alone(client, files.index):
+        live = await _read_or_empty(client, files.index, [])
+        deltas = _compare(files, live)
         differing = {scope: delta.after for scope, delta in deltas.items() if delta.before}
         # Without a difference, a change that was interrupted after its last step is finished.
-        return await write_change(client, each.index, differing, note=note)
+        return await write_change(client, files.index, differing, note=note)
 
 
 async def list_entries(client: AsyncClient) -> list[Any]:
@@ -285,19 +288,19 @@ def read_folders(folder: Path, names: Iterable[str] | None) -> list[IndexFiles]:
         if names is None
         else list(names)
     )
-    found = []
+    read = []
     for index in chosen:
         path = folders.get(index, folder / folder_name(index))
-        each = _read_folder(path, index)
-        if each is None:
+        files = _read_folder(path, index)
+        if files is None:
             raise BadInput(f"{path} has no files of the index {index}")
-        found.append(each)
-    if not found:
+        read.append(files)
+    if not read:
         raise BadInput(f"{folder} has no folder of an index; `pull-config` writes them")
     replicas = {
-        replica_name(entry) for each in found for entry in list_replicas(each.state.settings)
+        replica_name(entry) for files in read for entry in list_replicas(files.state.settings)
     }
-    return sorted(found, key=lambda each: (each.index in replicas, each.index))
+    return sorted(read, key=lambda files: (files.index in replicas, files.index))
 
 
 def _holds_files(folder: Path) -> bool:
@@ -374,19 +377,19 @@ def _note_unknown(index: str, unknown: list[str], notes: list[str]) -> None:
         notes.append(f"settings of {index} that this version does not know are ignored: {listed}")
 
 
-async def _check_replicas(client: AsyncClient, each: IndexFiles, live: IndexConfiguration) -> None:
+async def _check_replicas(client: AsyncClient, files: IndexFiles, live: IndexConfiguration) -> None:
     """Refuse new replicas whose names other indices have."""
-    known = set(map(replica_name, list_replicas(live.settings)))
-    wanted = [replica_name(entry) for entry in list_replicas(each.state.settings)]
-    new = [name for name in wanted if name not in known]
-    await check_free(client, each.index, new)
+    present = set(map(replica_name, list_replicas(live.settings)))
+    names = [replica_name(entry) for entry in list_replicas(files.state.settings)]
+    new = [name for name in names if name not in present]
+    await check_free(client, files.index, new)
 
 
 def _table(deltas: Mapping[str, Mapping[Scope, Delta]]) -> pd.DataFrame:
     frames = [
         pd.DataFrame(table).assign(index=index)
-        for index, found in deltas.items()
-        if len(table := tabulate({scope: delta for scope, delta in found.items() if delta.before}))
+        for index, scopes in deltas.items()
+        if len(table := tabulate({scope: delta for scope, delta in scopes.items() if delta.before}))
     ]
     columns = ["index", *tabulate({}).columns]
     if not frames:

@@ -107,8 +107,8 @@ class DeployRun(DeploymentPlanner):
             if self.reviewed:
                 await self.reviewed.check(self.target, prepared.plans)
             if self.out:
-                place = self.target.connection.place
-                write_plan_file(self.out, self._options(), place, prepared.plans)
+                service = self.target.connection.place
+                write_plan_file(self.out, self._options(), service, prepared.plans)
             return Deployment(prepared.plan, True, False, {}, 0, monotonic() - started)
         async with AsyncExitStack() as stack:
             if self.mark:
@@ -192,7 +192,7 @@ class DeployRun(DeploymentPlanner):
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(alone(self.target, self.name))
             prepared = await self.prepare()
-            others = {each.target for each in prepared.plans} | {*self._forwarded(prepared)}
+            others = {plan.target for plan in prepared.plans} | {*self._forwarded(prepared)}
             for name in sorted(others - {self.name}):
                 await stack.enter_async_context(alone(self.target, name))
             yield prepared
@@ -320,18 +320,18 @@ class DeployRun(DeploymentPlanner):
     ) -> None:
         """Move the staged records over the target, together with its new configuration."""
         await self._check_unchanged(staged.planned)
-        wanted = _without_replicas(prepared.plans[0].proposed)
+        proposed = _without_replicas(prepared.plans[0].proposed)
         # Others may have changed other parts while the records were copied.
-        await self._configure(staged.temporary.name, wanted)
-        async with recording(self.target, self.name, wanted, note=note) as recorded:
+        await self._configure(staged.temporary.name, proposed)
+        async with recording(self.target, self.name, proposed, note=note) as recorded:
             await staged.temporary.promote([])
         if recorded.change:
             self._ids[self.name] = recorded.change.change_id
 
-    async def _configure(self, name: str, wanted: Mapping[Scope, Objects]) -> None:
+    async def _configure(self, name: str, proposed: Mapping[Scope, Objects]) -> None:
         """Give a temporary index the configuration of the target, with the changes."""
         await copy_around(self.target, self.name, name)
-        for scope, objects in wanted.items():
+        for scope, objects in proposed.items():
             await write_part(self.target, name, scope, objects)
 
     async def _check_unchanged(self, planned: PreparedDeployment) -> None:
@@ -367,10 +367,10 @@ class DeployRun(DeploymentPlanner):
     async def _verify(self, prepared: PreparedDeployment) -> bool:
         """Read back what was deployed; warn if it is not there."""
         wrong = [
-            f"{scope} of {each.target}"
-            for each in prepared.plans
-            for scope, objects in each.proposed.items()
-            if not await holds(self.target, each.target, scope, objects)
+            f"{scope} of {index_plan.target}"
+            for index_plan in prepared.plans
+            for scope, objects in index_plan.proposed.items()
+            if not await holds(self.target, index_plan.target, scope, objects)
         ]
         if wrong:
             warn_user(
@@ -385,15 +385,15 @@ class DeployRun(DeploymentPlanner):
         origin = prepared.origin
         if origin is None:
             return
-        for each in prepared.plans:
-            for scope, objects in each.proposed.items():
-                if scope in origin.indices.get(each.target, {}):
-                    origin = origin.after(each.target, scope, objects)
+        for index_plan in prepared.plans:
+            for scope, objects in index_plan.proposed.items():
+                if scope in origin.indices.get(index_plan.target, {}):
+                    origin = origin.after(index_plan.target, scope, objects)
         write_origin(self.client, self.index, origin)
 
 
-def _without_replicas(wanted: Mapping[Scope, Any]) -> dict[Scope, Any]:
-    kept = dict(wanted)
+def _without_replicas(objects: Mapping[Scope, Any]) -> dict[Scope, Any]:
+    kept = dict(objects)
     if "settings" in kept:
         kept["settings"] = {k: v for k, v in kept["settings"].items() if k != "replicas"}
     return kept
@@ -401,10 +401,10 @@ def _without_replicas(wanted: Mapping[Scope, Any]) -> dict[Scope, Any]:
 
 def _forwardable(prepared: PreparedDeployment, name: str, first: IndexPlan) -> dict[Scope, Any]:
     """Return what a replica gets by forwarding: a virtual one has no lists of its own."""
-    entry = next(each for each in prepared.replicas if replica_name(each) == name)
-    wanted = _without_replicas(first.proposed)
+    entry = next(candidate for candidate in prepared.replicas if replica_name(candidate) == name)
+    proposed = _without_replicas(first.proposed)
     return {
         scope: objects
-        for scope, objects in wanted.items()
+        for scope, objects in proposed.items()
         if scope == "settings" or not is_virtual(entry)
     }

@@ -180,11 +180,13 @@ class DeploymentPlanner:
                 "this one writes what is missing, `undo` of that change reverts it"
             )
             for scope, delta in change.deltas.items():
-                for one, value in delta.after.items():
-                    left.setdefault((scope, one), set()).add(digest_object(scope, one, value))
-            for one, value in change.between.items():
-                own = digest_object("settings", one, value)
-                left.setdefault(("settings", one), set()).add(own)
+                for object_name, value in delta.after.items():
+                    left.setdefault((scope, object_name), set()).add(
+                        digest_object(scope, object_name, value)
+                    )
+            for object_name, value in change.between.items():
+                digest = digest_object("settings", object_name, value)
+                left.setdefault(("settings", object_name), set()).add(digest)
         return left
 
     async def _plan_replicas(
@@ -212,14 +214,14 @@ class DeploymentPlanner:
             first = _add_setting(first, "replicas", present or None, [*present, *new])
         plans = [first]
         for entry, made in mapped.items():
-            own, other = replica_name(entry), replica_name(made)
+            replica, other = replica_name(entry), replica_name(made)
             exists = other in names
-            here, *_ = await self.read_source(own)
+            here, *_ = await self.read_source(replica)
             there = await self.read_target(other) if exists else IndexConfiguration()
             scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else SCOPES
             plans.append(
                 plan_index(
-                    own, other, without_index_settings(here), without_index_settings(there),
+                    replica, other, without_index_settings(here), without_index_settings(there),
                     [scope for scope in scopes if scope in self.scopes], origin=origin,
                     left=self._read_left(other, notes), force=self.force, exists=exists,
                 )

@@ -48,7 +48,9 @@ class KeyRights:
             )
 
     def _reaches(self, index: str) -> bool:
-        return not self.indices or any(_pattern(one).fullmatch(index) for one in self.indices)
+        return not self.indices or any(
+            _pattern(allowed).fullmatch(index) for allowed in self.indices
+        )
 
 
 async def read_rights(client: AsyncClient, side: str) -> KeyRights:

@@ -55,9 +55,9 @@ class Origin(msgspec.Struct, frozen=True):
         scopes: Digests = dict(self.indices.get(index, {}))
         names = dict(scopes.get(scope, {}))
         for name, value in objects.items():
-            own = digest_object(scope, name, value)
-            earlier = [each for each in names.get(name, [ABSENT]) if each != own]
-            names[name] = [*earlier, own][-MAX_DIGESTS_PER_NAME:]
+            digest = digest_object(scope, name, value)
+            earlier = [older for older in names.get(name, [ABSENT]) if older != digest]
+            names[name] = [*earlier, digest][-MAX_DIGESTS_PER_NAME:]
         scopes[scope] = names
         return msgspec.structs.replace(self, indices={**self.indices, index: scopes})
 

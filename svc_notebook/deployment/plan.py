@@ -71,22 +71,22 @@ def plan_index(
     conflicts: list[tuple[Scope, str]] = []
     chosen = tuple(scopes)
     for scope in chosen:
-        found = compare(scope, theirs.part(scope), ours.part(scope))
+        differing = compare(scope, theirs.part(scope), ours.part(scope))
         written = []
-        for name in found.before:
-            known = origin.known(target, scope, name) if origin else None
-            there = digest_object(scope, name, found.before[name])
-            if known is None or there in known or there in left.get((scope, name), ()):
+        for name in differing.before:
+            recorded = origin.known(target, scope, name) if origin else None
+            there = digest_object(scope, name, differing.before[name])
+            if recorded is None or there in recorded or there in left.get((scope, name), ()):
                 written.append(name)
                 continue
-            here = digest_object(scope, name, found.after[name])
-            (kept if here == known[-1] else conflicts).append((scope, name))
+            here = digest_object(scope, name, differing.after[name])
+            (kept if here == recorded[-1] else conflicts).append((scope, name))
             if force:
                 written.append(name)
         if written:
             deltas[scope] = Delta(
-                {name: found.before[name] for name in written},
-                {name: found.after[name] for name in written},
+                {name: differing.before[name] for name in written},
+                {name: differing.after[name] for name in written},
             )
     return IndexPlan(source, target, deltas, tuple(kept), tuple(conflicts), chosen, exists)
 
@@ -144,14 +144,14 @@ class DeploymentPlan:
         if len(self.changes):
             shown = self.changes.head(MAX_SHOWN_CHANGES)
             parts.append(shown.to_string(index=False, max_colwidth=40))
-        return "\n".join([*parts, *(f"note: {each}" for each in self._remarks())])
+        return "\n".join([*parts, *(f"note: {remark}" for remark in self._remarks())])
 
     def _repr_html_(self) -> str:
         tables = []
         for name, rows in self.changes.head(MAX_SHOWN_CHANGES).groupby("index", sort=False):
             title = f"<p><code>{escape(str(name))}</code></p>" if name != self.target else ""
             tables.append(title + write_differences(rows.drop(columns="index")))
-        remarks = "".join(f"<li>{escape(each)}</li>" for each in self._remarks())
+        remarks = "".join(f"<li>{escape(remark)}</li>" for remark in self._remarks())
         return (
             f"<p>{escape(self._headline())}</p>{''.join(tables)}"
             f"{f'<ul>{remarks}</ul>' if remarks else ''}"
@@ -205,18 +205,18 @@ def make_plan(
 ) -> DeploymentPlan:
     """Summarize the plans of the indices of a target; `force` overwrites what others changed."""
     listed = list(plans)
-    tables = [tabulate(each.deltas) for each in listed]
+    tables = [tabulate(plan.deltas) for plan in listed]
     frames = [
-        pd.DataFrame(table).assign(index=each.target)
-        for each, table in zip(listed, tables, strict=True)
+        pd.DataFrame(table).assign(index=plan.target)
+        for plan, table in zip(listed, tables, strict=True)
         if len(table)
     ]
     columns = ["index", *tabulate({}).columns]
     joined = pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(
         columns=columns, dtype=object
     )  # fmt: skip
-    kept = tuple(_name(each, *one, target) for each in listed for one in each.kept)
-    conflicts = tuple(_name(each, *one, target) for each in listed for one in each.conflicts)
+    kept = tuple(_name(plan, *change, target) for plan in listed for change in plan.kept)
+    conflicts = tuple(_name(plan, *change, target) for plan in listed for change in plan.conflicts)
     remarks = list(notes)
     if force and (overwritten := kept + conflicts):
         remarks.append(

@@ -30,7 +30,7 @@ class PlanFile:
 
     path: Path
     options: dict[str, Any]
-    place: tuple[str, str]
+    service: tuple[str, str]
     changes: Changes
 
     async def check(self, target: AsyncClient, plans: list[IndexPlan]) -> None:
@@ -38,14 +38,14 @@ class PlanFile:
 
         What an interrupted deployment of the same file wrote is no longer in the plans.
         """
-        if target.connection.place != self.place:
-            application, address = self.place
+        if target.connection.place != self.service:
+            application, address = self.service
             raise BadInput(
                 f"{self.path} is a plan for the application {application} at {address}, and the "
                 f"profile {self.options['to']} is {' at '.join(target.connection.place)}; nothing "
                 "was written"
             )
-        current = {each.target: _list_changes(each) for each in plans}
+        current = {plan.target: _list_changes(plan) for plan in plans}
         moved = [
             f"{scope} `{name}` of {index}"
             for index, scopes in current.items()
@@ -94,15 +94,15 @@ async def _list_missing(
 
 
 def write_plan_file(
-    path: Path, options: dict[str, Any], place: tuple[str, str], plans: list[IndexPlan]
+    path: Path, options: dict[str, Any], service: tuple[str, str], plans: list[IndexPlan]
 ) -> None:
     """Write a plan, so that a diff of two files shows one line per changed value."""
     body = {
         "format": FORMAT,
         **{name: options[name] for name in OPTIONS},
-        "application": place[0],
-        "address": place[1],
-        "changes": {each.target: _list_changes(each) for each in plans},
+        "application": service[0],
+        "address": service[1],
+        "changes": {plan.target: _list_changes(plan) for plan in plans},
     }
     text = json.dumps(body, indent=2, ensure_ascii=False, sort_keys=False)
     write_named_file(path, f"{text}\n")

@@ -91,9 +91,9 @@ class RecordTransfer:
     def checkpoint(self) -> Checkpoint[CopiedPage]:
         """Open the checkpoint of an earlier transfer between the same indices."""
         sides = [*self.source.connection.place, self.index, *self.client.connection.place]
-        place = "\n".join(["records of another service", *sides, self.target])
+        name = "\n".join(["records of another service", *sides, self.target])
         state = "\n".join([self.choice.facts, self.facts])
-        return open_checkpoint_of(CopiedPage, place, state)
+        return open_checkpoint_of(CopiedPage, name, state)
 
     async def fill(self, temporary: TemporaryIndex, checkpoint: Checkpoint[CopiedPage]) -> None:
         """Send the records that an interrupted transfer has not sent; verify their number."""
@@ -128,12 +128,12 @@ class RecordTransfer:
     async def _verify(self, name: str) -> None:
         """Refuse a copy with another number of records than were sent."""
         try:
-            found = await count_records(self.client, name)
+            copied = await count_records(self.client, name)
         except KeyRefused:
             return
-        if found != self.records:
+        if copied != self.records:
             raise BadInput(
-                f"{self.records:,} records of {self.index} were sent, but the copy has {found:,}: "
+                f"{self.records:,} records of {self.index} were sent, but the copy has {copied:,}: "
                 f"{self.index} changed while it was read. {self.target} is unchanged; start again "
                 "without resume=True"
             )
@@ -162,7 +162,7 @@ class RecordTransfer:
                 cursor = answer.get("cursor")
                 follows = cursor or (f"{_BY_ID}0" if named else None)
                 if named:
-                    records = [each for each in records if each["objectID"] not in named]
+                    records = [record for record in records if record["objectID"] not in named]
                 yield Page(records, follows, total + len(named))
             position = f"{_BY_ID}0"
         if self._named_beside():
@@ -214,9 +214,9 @@ class RecordTransfer:
         for first in range(start, len(ids), MAX_IDS_PER_REQUEST):
             part = ids[first : first + MAX_IDS_PER_REQUEST]
             answer = await self.source.get_objects(
-                [{"indexName": self.index, "objectID": one} for one in part]
+                [{"indexName": self.index, "objectID": object_id} for object_id in part]
             )
-            records = [as_stored(each) for each in answer["results"] if each is not None]
+            records = [as_stored(stored) for stored in answer["results"] if stored is not None]
             self.missing += len(part) - len(records)
             last = first + len(part)
             yield Page(records, f"{last}" if last < len(ids) else None, before + len(ids))
@@ -233,12 +233,12 @@ def _batches(records: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
     batch: list[Any] = []
     size = 0
     for record in records:
-        own = len(msgspec.json.encode(record))
-        if batch and (size + own > limit or len(batch) >= MAX_BATCH_RECORDS):
+        record_bytes = len(msgspec.json.encode(record))
+        if batch and (size + record_bytes > limit or len(batch) >= MAX_BATCH_RECORDS):
             yield batch
             batch, size = [], 0
         batch.append({"action": "addObject", "body": record})
-        size += own
+        size += record_bytes
     if batch:
         yield batch
 
@@ -250,8 +250,8 @@ async def open_temporary(
     client, target = transfer.client, transfer.target
     earlier = checkpoint.target
     if resume and earlier and checkpoint.entries and await client.index_exists(earlier):
-        found = TemporaryIndex(client, target, "load", name=earlier)
-        return await found.claim(drop_at_exit=False)
+        interrupted = TemporaryIndex(client, target, "load", name=earlier)
+        return await interrupted.claim(drop_at_exit=False)
     if earlier:
         left = TemporaryIndex(client, target, "load", name=earlier)
         await (await left.claim(drop_at_exit=False)).discard()

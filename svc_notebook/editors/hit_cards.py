@@ -95,13 +95,13 @@ def _is_shown(name: str) -> bool:
     return name != "objectID" and name[:1] != "_"
 
 
-def _card(hit: Mapping[str, Any], place: int, display: HitDisplay) -> HitCard:
+def _card(hit: Mapping[str, Any], position: int, display: HitDisplay) -> HitCard:
     texts = _texts(hit)
     head, headline = _find_headline(hit, texts, display.searchable)
     shown = _choose_attributes(texts, head, display.attributes)
     card: HitCard = {
         "id": str(hit["objectID"]),
-        "place": place,
+        "place": position,
         "title": _shorten_around_match(headline) or str(hit["objectID"]),
         "lines": [[name, _shorten_around_match(texts[name], CONTEXT_CHARACTERS)] for name in shown],
         "more": len(texts.keys() - {*shown, head}),
@@ -212,11 +212,11 @@ def _shorten_around_match(text: str, lead: int = MAX_VALUE_CHARACTERS // 2) -> s
     return f"{'…' if start else ''}{part}{'…' if start + MAX_VALUE_CHARACTERS < len(text) else ''}"
 
 
-def _find_start(text: str, wanted: int) -> int:
+def _find_start(text: str, position: int) -> int:
     """Return where a shortened text begins: at the next word, if one is near."""
-    if wanted <= 0:
+    if position <= 0:
         return 0
-    return text.find(" ", wanted, wanted + CONTEXT_CHARACTERS // 2) + 1 or wanted
+    return text.find(" ", position, position + CONTEXT_CHARACTERS // 2) + 1 or position
 
 
 def _find_image(hit: Mapping[str, Any]) -> str:

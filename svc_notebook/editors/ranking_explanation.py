@@ -78,11 +78,11 @@ def explain_lower(above: Hit, hit: Hit, ranking: Ranking) -> str:
 
 
 def explain_rank(
-    hits: Sequence[Hit], titles: Sequence[str], place: int, ranking: Ranking, before: int = 0
+    hits: Sequence[Hit], titles: Sequence[str], position: int, ranking: Ranking, before: int = 0
 ) -> RankExplanation:
-    """Explain the rank of the hit at `place` of a page; `before` counts hits on earlier pages."""
+    """Explain the rank of the hit at `position` of a page; `before` counts hits on earlier pages."""
     near = [
-        hits[at] if 0 <= at < len(hits) else None for at in (place - 1, place, place + 1)
+        hits[at] if 0 <= at < len(hits) else None for at in (position - 1, position, position + 1)
     ]  # fmt: skip
     above, hit, below = near
 
@@ -102,12 +102,12 @@ def explain_rank(
             "values": [_describe(near_hit, step, ranking) for near_hit in near],
         }
         for step in ranking.criteria
-        if compares(step, hits[place])
+        if compares(step, hits[position])
         if step.name not in OPTIONAL_CRITERIA
         or any(value_at(near_hit, step) for near_hit in near if near_hit)
     ]  # fmt: skip
     return {
-        "above": neighbour(above, hit, place - 1), "below": neighbour(hit, below, place + 1),
+        "above": neighbour(above, hit, position - 1), "below": neighbour(hit, below, position + 1),
         "rows": rows,
     }  # fmt: skip
 

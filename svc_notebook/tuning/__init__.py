@@ -108,16 +108,16 @@ def __getattr__(name: str) -> Any:
         module, face = _FACES[name]
         return getattr(import_module(module), face)
     if name in COROUTINES:
-        found = getattr(import_module(f"{__name__}.blocking"), name)
+        member = getattr(import_module(f"{__name__}.blocking"), name)
     else:
         home = next((module for module, names in _HOMES.items() if name in names), None)
         if home is None:
             raise lacking_attribute(f"module {__name__!r}", name, __dir__())
-        found = unchained_function(getattr(import_module(home), name))
-        if isfunction(found):
-            found = check_arguments(found)
-    globals()[name] = found
-    return found
+        member = unchained_function(getattr(import_module(home), name))
+        if isfunction(member):
+            member = check_arguments(member)
+    globals()[name] = member
+    return member
 
 
 def __dir__() -> list[str]:

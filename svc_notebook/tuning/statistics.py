@@ -42,16 +42,16 @@ def bootstrap_means(
     seed: int = 0,
 ) -> Floats:
     """Resample the values with replacement repeatedly; return the mean of each resample."""
-    own, shares = _weighed(values, weights)
+    weighed, shares = _weighed(values, weights)
     even = bool((shares == shares[:1]).all())
     rng = np.random.default_rng(check_seed(seed))
     parts = []
-    for count in _portions(resamples, len(own)):
-        drawn = rng.integers(0, len(own), size=(count, len(own)), dtype=np.int32)
+    for count in _portions(resamples, len(weighed)):
+        drawn = rng.integers(0, len(weighed), size=(count, len(weighed)), dtype=np.int32)
         if even:
-            parts.append(own[drawn].mean(axis=1))
+            parts.append(weighed[drawn].mean(axis=1))
         else:
-            parts.append((own * shares)[drawn].sum(axis=1) / shares[drawn].sum(axis=1))
+            parts.append((weighed * shares)[drawn].sum(axis=1) / shares[drawn].sum(axis=1))
     return np.concatenate(parts)
 
 
@@ -63,13 +63,13 @@ def interval(
     seed: int = 0,
 ) -> Interval:
     """Return the mean of values with its 95 % bootstrap interval (percentiles)."""
-    own, shares = _weighed(values, weights)
-    if not len(own):
+    weighed, shares = _weighed(values, weights)
+    if not len(weighed):
         return Interval(np.nan, np.nan, np.nan)
-    mean = float((own * shares).sum() / shares.sum())
-    if len(own) < 2:
+    mean = float((weighed * shares).sum() / shares.sum())
+    if len(weighed) < 2:
         return Interval(mean, np.nan, np.nan)
-    means = bootstrap_means(own, weights=shares, resamples=resamples, seed=seed)
+    means = bootstrap_means(weighed, weights=shares, resamples=resamples, seed=seed)
     low, high = np.quantile(means, [0.025, 0.975])
     return Interval(mean, float(low), float(high))
 
@@ -82,15 +82,15 @@ def t_interval(
     It is wider than the bootstrap interval for few values, whose resamples vary too little.
     Weights reduce the number of values that count (Kish).
     """
-    own, shares = _weighed(values, weights)
-    if not len(own):
+    weighed, shares = _weighed(values, weights)
+    if not len(weighed):
         return Interval(np.nan, np.nan, np.nan)
     part = shares / shares.sum()
-    mean = float((own * part).sum())
+    mean = float((weighed * part).sum())
     count = 1 / float((part**2).sum())
     if count < 2 - TIE_TOLERANCE:
         return Interval(mean, np.nan, np.nan)
-    variance = float((part * (own - mean) ** 2).sum()) * count / (count - 1)
+    variance = float((part * (weighed - mean) ** 2).sum()) * count / (count - 1)
     reach = t_quantile(round(count) - 1) * float(np.sqrt(variance / count))
     return Interval(mean, mean - reach, mean + reach)
 
@@ -131,8 +131,8 @@ def sign_flip(
 
     Exact for few differences; otherwise from `resamples` draws that include the data, so never 0.
     """
-    own, shares = _weighed(deltas, weights)
-    moved = (own * shares)[own != 0]
+    weighed, shares = _weighed(deltas, weights)
+    moved = (weighed * shares)[weighed != 0]
     if not len(moved):
         return 1.0
     observed = abs(moved.sum())
@@ -270,10 +270,10 @@ def check_resamples(resamples: int) -> int:
 def _weighed(
     values: Sequence[float] | Floats, weights: Sequence[float] | Floats | None
 ) -> tuple[Floats, Floats]:
-    own = np.asarray(values, dtype=np.float64)
-    shares = np.ones_like(own) if weights is None else np.asarray(weights, dtype=np.float64)
-    counts = ~np.isnan(own) & (shares > 0)
-    return own[counts], shares[counts]
+    weighed = np.asarray(values, dtype=np.float64)
+    shares = np.ones_like(weighed) if weights is None else np.asarray(weights, dtype=np.float64)
+    counts = ~np.isnan(weighed) & (shares > 0)
+    return weighed[counts], shares[counts]
 
 
 def _portions(resamples: int, width: int) -> Iterator[int]:

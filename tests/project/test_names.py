@@ -42,13 +42,19 @@ SINGLE_WORDS: dict[str, str] = {
 VAGUE_NAMES = {"each", "found", "known", "one", "own", "place", "told", "wanted"}
 CLEAR_PACKAGES = (
     *("agents", "api", "client", "commands", "declarations", "frames", "functions", "magics"),
-    *("service", "session"),
+    *("deployment", "editors", "plots", "service", "session", "tuning"),
 )
-# Members that are stored under their names.
+# Members that are stored under their names, that views send, and a parameter that users write.
 STORED_NAMES = {
+    "svc_notebook/editors/hit_cards.py: place",
+    "svc_notebook/editors/judgment_editor/editor.py: place",
+    "svc_notebook/editors/query_editor/editor.py: place",
+    "svc_notebook/editors/ranking_explanation.py: place",
+    "svc_notebook/editors/settings_editor/editor.py: place",
     "svc_notebook/service/crawl/outcomes.py: found",
     "svc_notebook/service/crawlers/task.py: known",
     "svc_notebook/service/indices/cursors.py: place",
+    "svc_notebook/tuning/changes/snapshots.py: one",
 }
 
 

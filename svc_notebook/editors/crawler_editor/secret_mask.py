@@ -52,23 +52,25 @@ class SecretMask:
         return _replace_texts(config, (), secrets)
 
 
-def _find_secrets(value: Any, place: Place, *, secret: bool = False) -> Iterator[tuple[Place, str]]:
+def _find_secrets(
+    value: Any, path_to: Place, *, secret: bool = False
+) -> Iterator[tuple[Place, str]]:
     if isinstance(value, str) and secret:
-        yield place, value
+        yield path_to, value
     for name, member in _members(value):
-        yield from _find_secrets(member, (*place, name), secret=secret or name in SECRETS)
+        yield from _find_secrets(member, (*path_to, name), secret=secret or name in SECRETS)
 
 
-def _replace_texts(value: Any, place: Place, texts: Mapping[Place, str]) -> Any:
+def _replace_texts(value: Any, path_to: Place, texts: Mapping[Place, str]) -> Any:
     if isinstance(value, str):
-        return texts.get(place, value)
+        return texts.get(path_to, value)
     if isinstance(value, Mapping):
         return {
-            name: _replace_texts(member, (*place, name), texts) for name, member in value.items()
+            name: _replace_texts(member, (*path_to, name), texts) for name, member in value.items()
         }
     if isinstance(value, list):
         return [
-            _replace_texts(member, (*place, number), texts) for number, member in enumerate(value)
+            _replace_texts(member, (*path_to, number), texts) for number, member in enumerate(value)
         ]
     return value
 
@@ -80,6 +82,6 @@ def _members(value: Any) -> Iterator[tuple[str | int, Any]]:
         yield from enumerate(value)
 
 
-def _path(place: Place) -> str:
-    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+def _path(path_to: Place) -> str:
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path_to)
     return "".join(parts).removeprefix(".")

@@ -113,19 +113,19 @@ def find_conflicts(
         yield from islice((conflict for conflict in conflicts if conflict[2]), most)
 
 
-def describe_conflict(one: RuleSummary, other: RuleSummary) -> str:
+def describe_conflict(rule: RuleSummary, other: RuleSummary) -> str:
     """Describe the conflict of two rules that match the same searches; empty without one."""
-    for key, mine in one.effects_as_json.items():
+    for key, mine in rule.effects_as_json.items():
         if other.effects_as_json.get(key, mine) != mine:
-            description = _describe(key, one.effects[key], other.effects[key])
-            return description if _can_match_together(one, other) else ""
+            description = _describe(key, rule.effects[key], other.effects[key])
+            return description if _can_match_together(rule, other) else ""
     return ""
 
 
 def _in_order(
-    summaries: Sequence[RuleSummary], one: int, other: int
+    summaries: Sequence[RuleSummary], position: int, other_position: int
 ) -> tuple[RuleSummary, RuleSummary]:
-    return summaries[min(one, other)], summaries[max(one, other)]
+    return summaries[min(position, other_position)], summaries[max(position, other_position)]
 
 
 def _group_by_target(summaries: Sequence[RuleSummary]) -> dict[Target, RuleGroup]:
@@ -188,14 +188,14 @@ def _describe(key: Target, mine: Any, yours: Any) -> str:
     return "they redirect to different indices" if kind == "redirect" else f"both set `{name}`"
 
 
-def _can_match_together(one: RuleSummary, other: RuleSummary) -> bool:
-    return _schedules_overlap(one.rule, other.rule) and any(
-        _patterns_overlap(mine, yours) for mine, yours in product(one.conditions, other.conditions)
+def _can_match_together(rule: RuleSummary, other: RuleSummary) -> bool:
+    return _schedules_overlap(rule.rule, other.rule) and any(
+        _patterns_overlap(mine, yours) for mine, yours in product(rule.conditions, other.conditions)
     )
 
 
-def _schedules_overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    spans, others = one.get("validity"), other.get("validity")
+def _schedules_overlap(schedule: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    spans, others = schedule.get("validity"), other.get("validity")
     if not spans or not others:
         return True
     pairs = product(map(read_span, spans), map(read_span, others))
@@ -214,8 +214,8 @@ def _patterns_overlap(mine: PatternCondition, yours: PatternCondition) -> bool:
     return _within(mine, yours) or _within(yours, mine)
 
 
-def _differ(one: str | None, other: str | None) -> bool:
-    return one is not None and other is not None and one != other
+def _differ(value: str | None, other: str | None) -> bool:
+    return value is not None and other is not None and value != other
 
 
 def _within(short: PatternCondition, other: PatternCondition) -> bool:

@@ -295,11 +295,11 @@ class JudgmentEditor(Editor):
             for question, hits in zip(self._questions, pools, strict=True)
         ]  # fmt: skip
 
-    async def _open(self, place: int) -> None:
-        self._place = place
+    async def _open(self, position: int) -> None:
+        self._place = position
         if self._questions:
-            ids = [hit.id for hit in self._pools[place]]
-            self._hits = await fetch(self.client, self.variants, self._questions[place], ids)
+            ids = [hit.id for hit in self._pools[position]]
+            self._hits = await fetch(self.client, self.variants, self._questions[position], ids)
         self._draw()
 
     def _set_draft(self, draft: Draft) -> None:
@@ -405,9 +405,9 @@ class JudgmentEditor(Editor):
                 ratings.setdefault(row["objectID"], []).append(f"{row['rater']}: {_grade(row)}")
         return ratings
 
-    def _count_judged(self, place: int, judgments: OwnJudgments) -> int:
-        key = self._questions[place].key
-        return sum(table.is_judged(judgments.get((*key, hit.id))) for hit in self._pools[place])
+    def _count_judged(self, position: int, judgments: OwnJudgments) -> int:
+        key = self._questions[position].key
+        return sum(table.is_judged(judgments.get((*key, hit.id))) for hit in self._pools[position])
 
     def _judge(self, id: str, changes: Mapping[str, Any]) -> None:  # noqa: A002
         question = self._questions[self._place]

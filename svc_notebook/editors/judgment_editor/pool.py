@@ -114,8 +114,8 @@ async def get_all(
     return records
 
 
-def shuffle(found: Sequence[Pooled], question: Question, seed: int) -> list[Pooled]:
+def shuffle(pool: Sequence[Pooled], question: Question, seed: int) -> list[Pooled]:
     """Shuffle a pool, in the same order each time."""
-    shuffled = sorted(found, key=lambda hit: hit.id)
+    shuffled = sorted(pool, key=lambda hit: hit.id)
     random.Random(f"{seed} {question.key}").shuffle(shuffled)
     return shuffled

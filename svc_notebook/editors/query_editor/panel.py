@@ -60,8 +60,8 @@ def _choices(parameter: Parameter, kind: Kind) -> list[str]:
     return list(parameter.choices)
 
 
-def _kind(wanted: Any) -> Kind:
-    kinds = [kind for kind in _alternatives(wanted) if kind is not type(None)]
+def _kind(expected: Any) -> Kind:
+    kinds = [kind for kind in _alternatives(expected) if kind is not type(None)]
     if any(get_origin(kind) is Literal for kind in kinds):
         plain = all(get_origin(kind) is Literal or kind is bool for kind in kinds)
         return "choice" if plain else "json"
@@ -73,10 +73,10 @@ def _kind(wanted: Any) -> Kind:
     return {bool: "switch", int: "number", str: "text"}.get(only, "json")  # type: ignore[return-value]
 
 
-def _alternatives(wanted: Any) -> list[Any]:
-    if get_origin(wanted) is typing.Annotated:
-        return _alternatives(get_args(wanted)[0])
-    members = get_args(wanted) if get_origin(wanted) is not None else ()
-    if members and get_origin(wanted) not in (list, dict, Literal):
+def _alternatives(expected: Any) -> list[Any]:
+    if get_origin(expected) is typing.Annotated:
+        return _alternatives(get_args(expected)[0])
+    members = get_args(expected) if get_origin(expected) is not None else ()
+    if members and get_origin(expected) not in (list, dict, Literal):
         return [kind for member in members for kind in _alternatives(member)]
-    return [wanted]
+    return [expected]

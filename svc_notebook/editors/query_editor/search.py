@@ -101,16 +101,18 @@ def _count(index: str, params: Params, facets: Sequence[str]) -> dict[str, Any]:
     return {**rest, **options, "indexName": index}
 
 
-def count_before(found: Mapping[str, Any]) -> int:
+def count_before(response: Mapping[str, Any]) -> int:
     """Return the number of hits on the pages before a response."""
-    return int(found.get("offset", found.get("page", 0) * found.get("hitsPerPage", 0)))
+    return int(response.get("offset", response.get("page", 0) * response.get("hitsPerPage", 0)))
 
 
-def draw_answer(found: Mapping[str, Any], ranking: Ranking, display: HitDisplay) -> dict[str, Any]:
+def draw_answer(
+    response: Mapping[str, Any], ranking: Ranking, display: HitDisplay
+) -> dict[str, Any]:
     """Return the part of a response that a view draws."""
-    members = {name: found[name] for name in RESPONSE_MEMBERS if name in found}
-    hits = draw_hits(found["hits"], ranking, count_before(found), display)
-    return {**members, "hits": hits, "attributes": list_attributes(found["hits"])}
+    members = {name: response[name] for name in RESPONSE_MEMBERS if name in response}
+    hits = draw_hits(response["hits"], ranking, count_before(response), display)
+    return {**members, "hits": hits, "attributes": list_attributes(response["hits"])}
 
 
 def unmark(text: str) -> str:

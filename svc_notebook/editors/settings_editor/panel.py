@@ -57,9 +57,9 @@ def _check_entry(name: str, entry: str) -> None:
         )
 
 
-def _is_known(attribute: str, known: Collection[str]) -> bool:
+def _is_known(attribute: str, names: Collection[str]) -> bool:
     """Return whether records have an attribute, or nested members of it."""
-    return attribute in known or any(name.startswith(f"{attribute}.") for name in known)
+    return attribute in names or any(name.startswith(f"{attribute}.") for name in names)
 
 
 def find_problems(value: Mapping[str, Any], attributes: Collection[str]) -> list[Problem]:

@@ -38,9 +38,9 @@ def patch_part(part: Part, saved: Any, changes: Mapping[str, Any]) -> Any:
     return make_changes(saved, _list_changes(saved, changes))
 
 
-def is_same_part(part: Part, one: Any, other: Any) -> bool:
+def is_same_part(part: Part, value: Any, other: Any) -> bool:
     """Return whether two values of a part are equal; the order of objects does not count."""
-    return not diff_part(part, one, other)
+    return not diff_part(part, value, other)
 
 
 def order_parts(changes: Mapping[str, Mapping[str, Any]], saved: Mapping[str, Any]) -> list[Part]:

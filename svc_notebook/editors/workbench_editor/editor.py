@@ -101,8 +101,8 @@ class Workbench(Editor):
         self._touched: tuple[str, float] = ("", 0.0)
         made: list[Editor] = []
 
-        def make(kind: Any, **own: Any) -> Any:
-            made.append(kind(index, **common, **own))
+        def make(kind: Any, **specific: Any) -> Any:
+            made.append(kind(index, **common, **specific))
             return made[-1]
 
         try:

@@ -110,9 +110,9 @@ def compare(scope: Scope, before: Objects, after: Objects) -> Delta:
     )
 
 
-def same_value(scope: Scope, name: str, one: Any, other: Any) -> bool:
+def same_value(scope: Scope, name: str, value: Any, other: Any) -> bool:
     """Return whether two values of one name are equal; a missing setting has its default."""
-    return (is_default(scope, name, one) and is_default(scope, name, other)) or same(one, other)
+    return (is_default(scope, name, value) and is_default(scope, name, other)) or same(value, other)
 
 
 def is_default(scope: Scope, name: str, value: Any) -> bool:

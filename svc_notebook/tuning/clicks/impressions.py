@@ -120,16 +120,22 @@ def list_actions(events: DataFrame, action: Action) -> tuple[DataFrame, int]:
     The columns are `session` and `objectID`; raises `BadInput` if a column is missing.
     """
     _check_columns(events, ("eventType", "queryID", "objectIDs"), "events", "read_events")
-    own = events[(events["eventType"] == action) & events["objectIDs"].notna()]
-    data = own["objectData"] if "objectData" in own else Series(None, own.index, dtype=object)
+    of_action = events[(events["eventType"] == action) & events["objectIDs"].notna()]
+    data = (
+        of_action["objectData"]
+        if "objectData" in of_action
+        else Series(None, of_action.index, dtype=object)
+    )
     pairs = [
-        (item.get("queryID") or query, each)
-        for query, ids, items in zip(own["queryID"], own["objectIDs"], data, strict=True)
-        for each, item in zip(ids, _items(items, len(ids)), strict=True)
+        (item.get("queryID") or query, hit_id)
+        for query, ids, items in zip(
+            of_action["queryID"], of_action["objectIDs"], data, strict=True
+        )
+        for hit_id, item in zip(ids, _items(items, len(ids)), strict=True)
     ]
-    found = DataFrame(pairs, columns=KEY, dtype="str")
-    known = found["session"].fillna("") != ""
-    return found[known].drop_duplicates(), int((~known).sum())
+    listed = DataFrame(pairs, columns=KEY, dtype="str")
+    has_search = listed["session"].fillna("") != ""
+    return listed[has_search].drop_duplicates(), int((~has_search).sum())
 
 
 def _items(given: Any, count: int) -> list[dict[str, Any]]:

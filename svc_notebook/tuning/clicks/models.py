@@ -71,10 +71,10 @@ class FittedModel(NamedTuple):
     facts: Mapping[str, Any] = MappingProxyType({})
 
 
-def divide(one: Floats, other: Floats) -> Floats:
+def divide(dividends: Floats, divisors: Floats) -> Floats:
     """Divide; division by zero gives NaN."""
-    quotients = np.full(len(one), np.nan)
-    np.divide(one, other, out=quotients, where=other > 0)
+    quotients = np.full(len(dividends), np.nan)
+    np.divide(dividends, divisors, out=quotients, where=divisors > 0)
     return quotients
 
 

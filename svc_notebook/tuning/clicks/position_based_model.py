@@ -37,7 +37,7 @@ class _Cells:
     """Impressions aggregated by pair and position, on which alone the fit depends."""
 
     pair: Whole
-    place: Whole
+    position: Whole
     shown: Floats
     clicked: Floats
 
@@ -50,8 +50,8 @@ def fit_examination(
     Raises `BadInput` if no pair was shown at two positions: then the two factors cannot be
     separated.
     """
-    places, place = np.unique(position, return_inverse=True)
-    cells = _add_up(pair, place, shown, clicked, len(places))
+    places, position_number = np.unique(position, return_inverse=True)
+    cells = _add_up(pair, position_number, shown, clicked, len(places))
     if len(places) > 1 and len(np.unique(cells.pair)) == len(cells.pair):
         raise BadInput(
             "every hit was always shown at one position, so the model pbm cannot separate "
@@ -79,10 +79,10 @@ def _remaining_change(shapes: Sequence[Floats]) -> float:
     """
     if len(shapes) < 3:
         return np.inf
-    one, other = (np.abs(b - a).max(initial=0) for a, b in itertools.pairwise(shapes[-3:]))
-    if not other:
+    earlier, latest = (np.abs(b - a).max(initial=0) for a, b in itertools.pairwise(shapes[-3:]))
+    if not latest:
         return 0.0
-    return float(other / (1 - other / one)) if other < one else np.inf
+    return float(latest / (1 - latest / earlier)) if latest < earlier else np.inf
 
 
 def _moved_share(cells: _Cells, pairs: int) -> float:
@@ -92,8 +92,10 @@ def _moved_share(cells: _Cells, pairs: int) -> float:
     return float(1 - usual.sum() / total) if total else 0.0
 
 
-def _add_up(pair: Whole, place: Whole, shown: Floats, clicked: Floats, places: int) -> _Cells:
-    keys, at = np.unique(pair * places + place, return_inverse=True)
+def _add_up(
+    pair: Whole, position_number: Whole, shown: Floats, clicked: Floats, places: int
+) -> _Cells:
+    keys, at = np.unique(pair * places + position_number, return_inverse=True)
     return _Cells(keys // places, keys % places, sum_by(at, shown), sum_by(at, clicked))
 
 
@@ -101,15 +103,15 @@ def _improve(
     cells: _Cells, attractive: Floats, examined: Floats, pairs: int, prior: float
 ) -> tuple[Floats, Floats]:
     """One iteration: the probable attraction and examination given the clicks, then the shares."""
-    a, e = attractive[cells.pair], examined[cells.place]
+    a, e = attractive[cells.pair], examined[cells.position]
     missed = cells.shown - cells.clicked
     unclicked = np.maximum(1 - a * e, 1e-12)
     attracted = cells.clicked + missed * a * (1 - e) / unclicked
     looked = cells.clicked + missed * e * (1 - a) / unclicked
     n = sum_by(cells.pair, cells.shown, pairs) + prior
     good = sum_by(cells.pair, attracted, pairs) + prior / 2
-    seen = sum_by(cells.place, cells.shown, len(examined))
-    sight = sum_by(cells.place, looked, len(examined))
+    seen = sum_by(cells.position, cells.shown, len(examined))
+    sight = sum_by(cells.position, looked, len(examined))
     return good / np.maximum(n, 1e-12), sight / np.maximum(seen, 1e-12)
 
 

@@ -95,8 +95,8 @@ class Comparison:
             for name in self.variants
         ]
         frame = pd.concat(parts, ignore_index=True)
-        own = [name for name in frame if name not in PAIRED]
-        return frame[[*PAIRED, *own]]
+        further = [name for name in frame if name not in PAIRED]
+        return frame[[*PAIRED, *further]]
 
     @cached_property
     def moves(self) -> DataFrame:
@@ -303,8 +303,8 @@ def compare(
     others = list(_others(b))
     if not others:
         raise BadInput("`b` has no run")
-    own = str(base["run"].iloc[0])
-    named = _apart([own, *(name for name, _ in others)])
+    base_name = str(base["run"].iloc[0])
+    named = _apart([base_name, *(name for name, _ in others)])
     frames = [base, *(frame for _, frame in others)]
     runs = pd.concat(
         [frame.assign(run=name) for name, frame in zip(named, frames, strict=True)],
@@ -318,17 +318,17 @@ def compare(
     long.attrs["svc"]["absent"] = absent
     warn_of_missing(absent, runs)
     return Comparison(
-        own, tuple(named[1:]), runs, long, known_gains(judged, gains), seed, resamples
+        base_name, tuple(named[1:]), runs, long, known_gains(judged, gains), seed, resamples
     )
 
 
 def _others(given: Any) -> Iterator[tuple[str, DataFrame]]:
     """Split runs by name."""
     if isinstance(given, Mapping):
-        for name, one in given.items():
-            yield str(name), check_runs(one)
+        for name, run in given.items():
+            yield str(name), check_runs(run)
         return
-    several = isinstance(given, list | tuple) and all(isinstance(one, DataFrame) for one in given)
+    several = isinstance(given, list | tuple) and all(isinstance(run, DataFrame) for run in given)
     for table in given if several else [given]:
         checked = check_runs(table)
         for name, part in checked.groupby("run", sort=False):
@@ -337,16 +337,16 @@ def _others(given: Any) -> Iterator[tuple[str, DataFrame]]:
 
 def _apart(names: Sequence[str]) -> list[str]:
     """Make the names of runs unique: `products`, `products (2)`."""
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
         tries = (name if n == 1 else f"{name} ({n})" for n in range(1, len(names) + 1))
-        found.append(next(one for one in tries if one not in found))
-    return found
+        unique.append(next(candidate for candidate in tries if candidate not in unique))
+    return unique
 
 
 def _pair(old: DataFrame, new: DataFrame) -> DataFrame:
     both = old.merge(new, on=[*QUESTION, "metric"], suffixes=("_before", "_after"), sort=False)
-    own = [name for name in ("weight", "stratum", "split") if name in old]
+    optional = [name for name in ("weight", "stratum", "split") if name in old]
     shown = {
         **{name: both[name] for name in [*QUESTION, "metric"]},
         "before": both["value_before"], "after": both["value_after"],
@@ -354,7 +354,7 @@ def _pair(old: DataFrame, new: DataFrame) -> DataFrame:
         "judged_before": both["judged_at_k_before"], "judged_after": both["judged_at_k_after"],
         "hits_before": both["n_hits_before"], "hits_after": both["n_hits_after"],
         "n_relevant": both["n_relevant_before"],
-        **{name: both[f"{name}_before"] for name in own},
+        **{name: both[f"{name}_before"] for name in optional},
     }  # fmt: skip
     return DataFrame(shown)
 

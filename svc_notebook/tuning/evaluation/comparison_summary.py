@@ -142,10 +142,12 @@ def _extremes(comparison: ComparedRuns) -> Iterator[str]:
     first = comparison.metrics[0]
     for name in comparison.variants:
         scores = comparison.scores
-        own = scores[(scores["run"] == name) & (scores["metric"] == first)].dropna(subset="delta")
+        compared = scores[(scores["run"] == name) & (scores["metric"] == first)].dropna(
+            subset="delta"
+        )
         for title, part in (
-            ("won most", own[own["delta"] > 0].nlargest(SHOWN_QUERIES, "delta")),
-            ("lost most", own[own["delta"] < 0].nsmallest(SHOWN_QUERIES, "delta")),
+            ("won most", compared[compared["delta"] > 0].nlargest(SHOWN_QUERIES, "delta")),
+            ("lost most", compared[compared["delta"] < 0].nsmallest(SHOWN_QUERIES, "delta")),
         ):
             if len(part):
                 yield f'<p style="margin:.6em 0 0"><b>{escape(f"{_short(name)} {title}")}</b></p>'

@@ -100,21 +100,24 @@ def explain(
     settings, params = facts.get("ranking") or {}, facts.get("params") or {}
     steps = criteria_in_order(settings, params)
     rows = []
-    for (rank, one), (_, other) in itertools.pairwise(hits):
-        found = difference(one, other, steps)
-        swap, setting = _find_swap(one, other, found, settings, params)
-        also = ALSO.get(found.criterion, "the records' own values")
-        if found.criterion == TEXT:
+    for (rank, upper), (_, lower) in itertools.pairwise(hits):
+        decision = difference(upper, lower, steps)
+        swap, setting = _find_swap(upper, lower, decision, settings, params)
+        also = ALSO.get(decision.criterion, "the records' own values")
+        if decision.criterion == TEXT:
             weights = params.get(WEIGHTS) or settings.get(WEIGHTS) or default_of(WEIGHTS)
             also = f"{also} = {text_of(weights)}"
         value, next_value = (
-            describe_value(found.criterion, value, hit, settings.get("searchableAttributes") or ())
-            for value, hit in ((found.value, one), (found.other, other))
+            describe_value(
+                decision.criterion, value, hit, settings.get("searchableAttributes") or ()
+            )
+            for value, hit in ((decision.value, upper), (decision.other, lower))
         )
         rows.append((
-            rank, describe_reason(found.criterion, value, next_value), _title(one, titles),
-            _title(other, titles), found.criterion, found.first, value, next_value,
-            one["objectID"], other["objectID"], swap, setting, also, found.value, found.other,
+            rank, describe_reason(decision.criterion, value, next_value), _title(upper, titles),
+            _title(lower, titles), decision.criterion, decision.first, value, next_value,
+            upper["objectID"], lower["objectID"], swap, setting, also, decision.value,
+            decision.other,
         ))  # fmt: skip
     frame = DataFrame(rows, columns=COLUMNS, dtype=object)
     frame = frame.astype({"rank": "int64", **dict.fromkeys(TEXTS, "str")})
@@ -134,8 +137,8 @@ def hits_of(run: DataFrame, query: str, filters: str | None) -> list[tuple[int, 
     answers = rows[ANSWER].drop_duplicates()
     if len(answers) != 1:
         about = "run" if answers["run"].nunique() > 1 else "filters"
-        known = ", ".join(repr(one) for one in answers[about].unique())
-        raise BadInput(f"`{about}` of {query!r} is ambiguous or missing; known: {known or 'none'}")
+        listed = ", ".join(repr(value) for value in answers[about].unique())
+        raise BadInput(f"`{about}` of {query!r} is ambiguous or missing; known: {listed or 'none'}")
     hits = rows[rows["objectID"].notna()].sort_values("rank").to_dict("records")
     return [(int(hit["rank"]), _hit(hit)) for hit in hits]
 
@@ -158,15 +161,15 @@ def _is_unknown(value: Any) -> bool:
 
 
 def _find_swap(
-    one: Settings, other: Settings, found: Difference, settings: Settings, params: Settings
+    hit: Settings, other: Settings, decided: Difference, settings: Settings, params: Settings
 ) -> tuple[str, dict[str, Any] | None]:
     """Try changes of order, smallest first, until one ranks the other hit first."""
-    if found.criterion == TIE:
+    if decided.criterion == TIE:
         return "", None
-    for words, change in _changes(found.criterion, settings, params):
+    for words, change in _changes(decided.criterion, settings, params):
         # A parameter would override the change.
         left = {name: value for name, value in params.items() if name not in change}
-        later = difference(one, other, criteria_in_order({**settings, **change}, left))
+        later = difference(hit, other, criteria_in_order({**settings, **change}, left))
         if later.criterion not in (TIE, PROMOTED) and not ranks_first(later):
             return words, change
     return "", None
@@ -189,8 +192,8 @@ def _changes(
 def _move_entries(
     name: str, entries: Sequence[str], criterion: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    place = entries.index(criterion)
-    before, after = [*entries[:place]], [*entries[place + 1 :]]
+    position = entries.index(criterion)
+    before, after = [*entries[:position]], [*entries[position + 1 :]]
     for later in after:
         rest = [entry for entry in after if entry != later]
         yield f"{later} before {criterion}", {name: [*before, later, criterion, *rest]}

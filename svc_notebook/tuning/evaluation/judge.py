@@ -118,26 +118,26 @@ async def rate(
         raise BadInput(f"`batch` is from 1 to {MAX_BATCH_PAIRS} pairs, not {batch!r}")
     if not callable(judge):
         raise BadInput("`judge` is a function of a batch of pairs")
-    wanted = _read_pairs(pairs)
+    requested = _read_pairs(pairs)
     if cost == 0.0 and isinstance(judge, ModelJudge):
         cost = judge.estimate_cost
-    own = asynchronous(client)
-    records = await read_records(own, index, wanted["objectID"].drop_duplicates().tolist())
+    caller = asynchronous(client)
+    records = await read_records(caller, index, requested["objectID"].drop_duplicates().tolist())
     given: list[dict[str, Any]] = [
         {
-            **dict(zip(wanted.columns, row, strict=True)),
+            **dict(zip(requested.columns, row, strict=True)),
             "record": _part(records[row[1]], attributes),
         }
-        for row in wanted.to_numpy().tolist()
+        for row in requested.to_numpy().tolist()
         if row[1] in records
     ]
-    known = _RatingCache(cache, rater)
-    asked = [pair for pair in given if known.key(pair) not in known.ratings]
+    rated = _RatingCache(cache, rater)
+    asked = [pair for pair in given if rated.key(pair) not in rated.ratings]
     batches = [asked[start : start + batch] for start in range(0, len(asked), batch)]
     price = math.fsum(_price(cost, part) for part in batches)
     facts: dict[str, Any] = {
-        "index": index, "pairs": len(wanted), "cached": len(given) - len(asked),
-        "asked": len(asked), "missing": len(wanted) - len(given), "cost": price,
+        "index": index, "pairs": len(requested), "cached": len(given) - len(asked),
+        "asked": len(asked), "missing": len(requested) - len(given), "cost": price,
         "rater": rater, "dry_run": dry_run,
     }  # fmt: skip
     if max_cost is not None and price > max_cost:
@@ -149,11 +149,11 @@ async def rate(
         return _estimate(facts, len(batches))
     done = len(given) - len(asked)
     for part in batches:
-        known.add(part, await _ask(judge, part))
+        rated.add(part, await _ask(judge, part))
         done += len(part)
         if on_progress:
             on_progress(done, len(given))
-    judged = _judgments(given, known, rater)
+    judged = _judgments(given, rated, rater)
     if isinstance(judge, ModelJudge):
         facts["usage"] = judge.take_usage()
         _warn_of_unread(judge)
@@ -279,10 +279,10 @@ def _read(line: str) -> dict[str, Any] | None:
     return row if isinstance(row, dict) and row.keys() >= {"key", "rating"} else None
 
 
-def _judgments(given: Sequence[Pair], known: _RatingCache, rater: str) -> DataFrame:
+def _judgments(given: Sequence[Pair], rated: _RatingCache, rater: str) -> DataFrame:
     rows = []
     for pair in given:
-        rating = known.ratings[known.key(pair)]
+        rating = rated.ratings[rated.key(pair)]
         rows.append({
             **{name: pair[name] for name in (*QUESTION, "objectID")}, "rating": rating,
             "unrateable": rating is None, "rater": rater, "source": "import",

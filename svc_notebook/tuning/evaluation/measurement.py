@@ -78,21 +78,21 @@ async def measure(
     0  ndcg@10  ...          8
     1      p@5  ...          8
     """
-    wanted = [metrics] if isinstance(metrics, str) else list(metrics)
+    names = [metrics] if isinstance(metrics, str) else list(metrics)
     judged = check_judgments(judgments)
     searched = judged if queries is None else queries
-    found = await run(
+    hits = await run(
         index,
         searched,
         params,
-        k=deepest(wanted, k),
+        k=deepest(names, k),
         name=name,
         client=client,
         on_progress=on_progress,
     )
     return summary(
         evaluate(
-            found, judged, wanted, unjudged=unjudged, gains=gains, relevant=relevant,
+            hits, judged, names, unjudged=unjudged, gains=gains, relevant=relevant,
             queries=searched,
         )
     )  # fmt: skip
@@ -125,14 +125,14 @@ async def missing(index: str, judgments: Table, *, client: AnyClient | None = No
     missing_ids: set[str] = set()
     for start in range(0, len(ids), MAX_IDS_PER_REQUEST):
         part = ids[start : start + MAX_IDS_PER_REQUEST]
-        found = await reader.get_objects(
+        answer = await reader.get_objects(
             [
-                {"indexName": index, "objectID": one, "attributesToRetrieve": ["objectID"]}
-                for one in part
+                {"indexName": index, "objectID": object_id, "attributesToRetrieve": ["objectID"]}
+                for object_id in part
             ]
         )
-        pairs = zip(part, found["results"], strict=True)
-        missing_ids |= {one for one, record in pairs if record is None}
+        pairs = zip(part, answer["results"], strict=True)
+        missing_ids |= {object_id for object_id, record in pairs if record is None}
     frame = judged[judged["objectID"].isin(missing_ids)].reset_index(drop=True)
     frame.attrs["svc"] = {"index": index, "records": len(ids), "gone": len(missing_ids)}
     return frame

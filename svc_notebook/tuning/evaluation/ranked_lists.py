@@ -29,7 +29,7 @@ class Lists:
     """The hits and their known gains, answer by answer.
 
     `gain`, `rated` and `hit` have a column for each rank, `ideal` the gains of all judged records,
-    descending; `known` and `of` are the same gains flat, with the row they belong to.
+    descending; `judged` and `of` are the same gains flat, with the row they belong to.
     """
 
     gain: Floats
@@ -37,13 +37,13 @@ class Lists:
     hit: Bools
     ended: Bools
     ideal: Floats
-    known: Floats
+    judged: Floats
     of: NDArray[np.int64]
     best: float
 
     def count_relevant(self, min_gain: float) -> Floats:
         """Count, for each answer, the judged records with at least this gain."""
-        counts = np.bincount(self.of[self.known >= min_gain], minlength=len(self.gain))
+        counts = np.bincount(self.of[self.judged >= min_gain], minlength=len(self.gain))
         return counts.astype(np.float64)
 
     def condensed(self) -> Lists:
@@ -72,14 +72,14 @@ def build_ranked_lists(
     shape = (len(answers), int(places.max()) + 1 if len(hits) else 0)
     gains = hits["gain"].to_numpy(dtype=np.float64)
     rated = ~np.isnan(gains)
-    of, known = _known(answers, judgments)
+    of, judged_gains = _known(answers, judgments)
     lists = Lists(
         gain=_matrix(shape, rows[rated], places[rated], gains[rated]),
         rated=_matrix(shape, rows[rated], places[rated], True),
         hit=_matrix(shape, rows, places, True),
         ended=_ended(answers),
-        ideal=_sort_descending(len(answers), of, known, depth),
-        known=known, of=of,
+        ideal=_sort_descending(len(answers), of, judged_gains, depth),
+        judged=judged_gains, of=of,
         best=float(judgments["gain"].max()) if len(judgments) else 0.0,
     )  # fmt: skip
     return answers, lists
@@ -115,10 +115,10 @@ def _split(runs: DataFrame) -> tuple[DataFrame, DataFrame]:
     """Number the answers, and give each hit its answer's row and its rank, from 0."""
     rows = runs.groupby(ANSWER, sort=False).ngroup().to_numpy()
     first = ~pd.Series(rows).duplicated().to_numpy()
-    found = runs["objectID"].notna().to_numpy()
+    is_hit = runs["objectID"].notna().to_numpy()
     answers = runs.loc[first, [*ANSWER, "nbHits", "error"]].reset_index(drop=True)
-    answers["n_hits"] = np.bincount(rows[found], minlength=len(answers))
-    hits = runs[found].assign(row=rows[found])[[*QUESTION, "objectID", "rank", "row"]]
+    answers["n_hits"] = np.bincount(rows[is_hit], minlength=len(answers))
+    hits = runs[is_hit].assign(row=rows[is_hit])[[*QUESTION, "objectID", "rank", "row"]]
     hits = hits.sort_values(["row", "rank"], kind="stable")
     return answers, hits.assign(place=hits.groupby("row").cumcount())
 
@@ -143,9 +143,11 @@ def _known(answers: DataFrame, judgments: DataFrame) -> tuple[NDArray[np.int64],
     return merged["of"].to_numpy(dtype=np.int64), merged["gain"].to_numpy(dtype=np.float64)
 
 
-def _sort_descending(count: int, of: NDArray[np.int64], known: Floats, depth: int | None) -> Floats:
-    order = np.lexsort((-known, of))
-    rows, gains = of[order], known[order]
+def _sort_descending(
+    count: int, of: NDArray[np.int64], judged_gains: Floats, depth: int | None
+) -> Floats:
+    order = np.lexsort((-judged_gains, of))
+    rows, gains = of[order], judged_gains[order]
     starts = np.searchsorted(rows, np.arange(count))
     places = np.arange(len(rows)) - starts[rows] if count else np.arange(0)
     kept = (gains > 0) & (places < (len(rows) if depth is None else depth))
@@ -183,21 +185,21 @@ def find_overlaps(before: DataFrame, after: DataFrame, p: float = RBO_PERSISTENC
     """
     pairs = _both(before, after)
     old, new = (_ranks(frame, pairs) for frame in (before, after))
-    one, other = (_lengths(frame, pairs) for frame in (old, new))
+    old_lengths, new_lengths = (_lengths(frame, pairs) for frame in (old, new))
     both = old.merge(new, on=[*QUESTION, "objectID"], suffixes=("_before", "_after"))
     rows = both[QUESTION].merge(pairs.reset_index(), on=QUESTION, how="left")["index"]
     depths = both[["rank_before", "rank_after"]].max(axis=1).to_numpy(dtype=np.int64)
-    longest = int(max([0, *one, *other]))
+    longest = int(max([0, *old_lengths, *new_lengths]))
     common = np.zeros((len(pairs), longest + 1))
     np.add.at(common, (rows.to_numpy(dtype=np.int64), depths), 1)
-    overlaps = _extrapolated(np.cumsum(common, axis=1), one, other, p)
+    overlaps = _extrapolated(np.cumsum(common, axis=1), old_lengths, new_lengths, p)
     name = after["run"].iloc[0] if len(after) else ""
     return pairs.assign(run=name, rbo=overlaps)[["run", *QUESTION, "rbo"]]
 
 
-def _extrapolated(common: Floats, one: Any, other: Any, p: float) -> Floats:
+def _extrapolated(common: Floats, old_lengths: Any, new_lengths: Any, p: float) -> Floats:
     """Formula 32: `common[:, d]` is the number of hits that both have in the first d ranks."""
-    short, long = np.minimum(one, other), np.maximum(one, other)
+    short, long = np.minimum(old_lengths, new_lengths), np.maximum(old_lengths, new_lengths)
     rows = np.arange(len(common))
     depths = np.arange(1, common.shape[1])
     at_short = common[rows, short]
@@ -236,5 +238,5 @@ def _kinds(moves: DataFrame) -> Series[Any]:
         moves["rank_before"].isna(), moves["rank_after"].isna(), moves["moved"] > 0,
         moves["moved"] < 0,
     ]  # fmt: skip
-    given = [np.asarray(one.fillna(False), dtype=bool) for one in conditions]
+    given = [np.asarray(condition.fillna(False), dtype=bool) for condition in conditions]
     return pd.Series(np.select(given, ["entered", "left", "up", "down"], "same"), dtype="str")

@@ -211,8 +211,8 @@ def next_to_judge(a: Table, b: Table, judgments: Table, n: int = 20) -> DataFram
 
 
 def _discount(ranks: Any) -> Floats:
-    own = ranks.astype("float64").to_numpy()
-    return np.where(np.isnan(own), 0.0, 1 / np.log2(np.nan_to_num(own, nan=1.0) + 1))
+    numbers = ranks.astype("float64").to_numpy()
+    return np.where(np.isnan(numbers), 0.0, 1 / np.log2(np.nan_to_num(numbers, nan=1.0) + 1))
 
 
 def _ideals(gains: DataFrame, depth: int) -> DataFrame:
@@ -245,10 +245,10 @@ def _by_rater(judgments: DataFrame) -> DataFrame:
 def _agreements(table: DataFrame) -> Iterator[tuple[str, str, float, int]]:
     values = table.to_numpy(dtype=np.float64)
     names = [str(name) or "(unnamed)" for name in table.columns]
-    for one, other in itertools.combinations(range(len(names)), 2):
-        pair = values[:, [one, other]]
+    for first, second in itertools.combinations(range(len(names)), 2):
+        pair = values[:, [first, second]]
         pair = pair[~np.isnan(pair).any(axis=1)]
-        who = f"{names[one]}, {names[other]}"
+        who = f"{names[first]}, {names[second]}"
         equal = float((pair[:, 0] == pair[:, 1]).mean()) if len(pair) else np.nan
         yield "equal ratings", who, equal, len(pair)
         yield "Cohen's kappa", who, cohen(pair, weighted=False), len(pair)

@@ -39,11 +39,11 @@ def attribute_texts(record: Mapping[str, Any], prefix: str = "") -> Iterator[tup
         if name.startswith("_") or (not prefix and name == "objectID"):
             continue
         path = f"{prefix}{name}"
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and each and not is_url(each):
-                yield path, each
-            elif isinstance(each, Mapping):
-                yield from attribute_texts(each, f"{path}.")
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str) and item and not is_url(item):
+                yield path, item
+            elif isinstance(item, Mapping):
+                yield from attribute_texts(item, f"{path}.")
 
 
 def digest_record(record: Mapping[str, Any]) -> str:
@@ -142,11 +142,11 @@ def plural_forms(word: str) -> set[str]:
     return forms - {word, ""}
 
 
-def is_one_typo(one: str, other: str) -> bool:
+def is_one_typo(word: str, other: str) -> bool:
     """Return whether one insertion, deletion or substitution leads from a word to another."""
-    if one == other or abs(len(one) - len(other)) > 1 or one[:1] != other[:1]:
+    if word == other or abs(len(word) - len(other)) > 1 or word[:1] != other[:1]:
         return False
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((word, other), key=len)
     position = next((n for n, letter in enumerate(short) if letter != long[n]), len(short))
     rest = short[position + 1 :] if len(short) == len(long) else short[position:]
     return rest == long[position + 1 :]

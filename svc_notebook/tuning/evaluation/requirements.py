@@ -98,9 +98,9 @@ class RelevanceVerdict:
     @property
     def outcome(self) -> Outcome:
         """The worst outcome of a requirement."""
-        found = {each.outcome for each in self.requirements}
+        outcomes = {requirement.outcome for requirement in self.requirements}
         order: tuple[Outcome, ...] = ("failed", "undecided", "passed")
-        return next(each for each in order if each in found)
+        return next(requirement for requirement in order if requirement in outcomes)
 
     @property
     def complete(self) -> bool:
@@ -108,7 +108,7 @@ class RelevanceVerdict:
         return self.outcome == "passed" or (self.outcome == "undecided" and not self.strict)
 
     def __repr__(self) -> str:
-        lines = [self._headline(), *(f"  {each}" for each in self.requirements)]
+        lines = [self._headline(), *(f"  {requirement}" for requirement in self.requirements)]
         if self.outcome != "passed" and len(self.worst):
             lines.append("lowest scores:")
             lines.append(self.worst.to_string(index=False, float_format="%.3f"))
@@ -116,10 +116,10 @@ class RelevanceVerdict:
 
     def to_frame(self) -> DataFrame:
         """Return one row per requirement, for output as CSV or JSON."""
-        return DataFrame([asdict(each) for each in self.requirements])
+        return DataFrame([asdict(requirement) for requirement in self.requirements])
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{escape(str(each))}</li>" for each in self.requirements)
+        items = "".join(f"<li>{escape(str(requirement))}</li>" for requirement in self.requirements)
         worst = write_frame(self.worst) if self.outcome != "passed" else ""
         return f"<p>{escape(self._headline())}</p><ul>{items}</ul>{worst}"
 
@@ -202,24 +202,24 @@ async def check_relevance(
     if not math.isfinite(margin) or margin < 0:
         raise BadInput(f"`margin` must be a number, 0 or more, not {margin!r}")
     given = [metrics] if isinstance(metrics, str) else list(metrics or ())
-    names = [each.name for each in read_measures([*given, *bounds] or METRICS)]
+    names = [measure.name for measure in read_measures([*given, *bounds] or METRICS)]
     judged = check_judgments(judgments)
     baseline = None if no_worse_than is None else check_runs(no_worse_than)
-    found = await run(
+    hits = await run(
         index, judged, params, k=deepest(names, k), client=client, on_progress=on_progress
     )
     options: Any = {"unjudged": unjudged, "relevant": relevant}
-    scores = evaluate(found, judged, names, queries=judged, **options)
+    scores = evaluate(hits, judged, names, queries=judged, **options)
     broken = _find_breakage(scores)
     requirements = [
         _check_bound(scores, metric, bound, broken, seed) for metric, bound in bounds.items()
     ]
     if baseline is not None:
-        compared = compare(baseline, found, judged, names, seed=seed, **options)
+        compared = compare(baseline, hits, judged, names, seed=seed, **options)
         tested = compared.test().to_dict("records")
         requirements += [_check_loss(row, margin, broken) for row in tested]
     if save is not None:
-        write_table(found, save)
+        write_table(hits, save)
     first = scores[scores["metric"] == names[0]].sort_values("value", kind="stable")
     worst = first[["query", "filters", "value"]].head(SHOWN_QUERIES).reset_index(drop=True)
     return RelevanceVerdict(
@@ -260,19 +260,19 @@ def _find_breakage(scores: DataFrame) -> str:
 def _check_bound(
     scores: DataFrame, metric: str, bound: float, broken: str, seed: int
 ) -> Requirement:
-    own = scores[scores["metric"] == metric]
-    values = own["value"].to_numpy(dtype=np.float64)
-    weights = own["weight"].fillna(1).to_numpy() if "weight" in own else None
+    of_metric = scores[scores["metric"] == metric]
+    values = of_metric["value"].to_numpy(dtype=np.float64)
+    weights = of_metric["weight"].fillna(1).to_numpy() if "weight" in of_metric else None
     count = int((~np.isnan(values)).sum())
     few = count < FEW_QUERIES
-    found = t_interval(values, weights=weights) if few else interval(
+    estimate = t_interval(values, weights=weights) if few else interval(
         values, weights=weights, seed=seed
     )  # fmt: skip
     words = "query" if count == 1 else "queries"
-    reason = f"mean {format_number(found.mean)} {span(found.low, found.high)}".strip()
+    reason = f"mean {format_number(estimate.mean)} {span(estimate.low, estimate.high)}".strip()
     return Requirement(
         f"{metric} at least {bound:g}", metric,
-        *_judge(found.mean, found.low, found.high, bound, broken, count),
+        *_judge(estimate.mean, estimate.low, estimate.high, bound, broken, count),
         bound, broken or f"{reason} of {count:,} {words}{_say_few(count)}",
     )  # fmt: skip
 
@@ -346,51 +346,51 @@ def read_relevance_file(path: Path) -> RelevanceFile:
     if node is None or node.id != "mapping":
         raise BadInput(f"{path} must contain `index`, `queries` and `at_least`")
     try:
-        found: Any = check_members(build_value(node, RelevanceFile, text), RelevanceFile, "")
-        if "index" not in found:
+        members: Any = check_members(build_value(node, RelevanceFile, text), RelevanceFile, "")
+        if "index" not in members:
             raise BadInput("`index` is missing; add the name of the index")
-        if ("queries" in found) == ("judgments" in found):
+        if ("queries" in members) == ("judgments" in members):
             raise BadInput("give either `queries` or `judgments`, the name of a file")
-        if not found.get("at_least") and "no_worse_than" not in found:
+        if not members.get("at_least") and "no_worse_than" not in members:
             raise BadInput("nothing is required: `at_least` or `no_worse_than` is missing")
-        list_requirements(found)
+        list_requirements(members)
     except BadInput as error:
         raise BadInput(f"{path}: {error}") from None
-    read: RelevanceFile = found
+    read: RelevanceFile = members
     return read
 
 
-def list_requirements(found: RelevanceFile) -> list[tuple[str, str]]:
+def list_requirements(file: RelevanceFile) -> list[tuple[str, str]]:
     """Return the kind and the metric of each requirement, in the order of the verdict."""
-    bounds = found.get("at_least", {})
-    names = [each.name for each in read_measures([*bounds])] if bounds else []
+    bounds = file.get("at_least", {})
+    names = [measure.name for measure in read_measures([*bounds])] if bounds else []
     listed = [("at least", name) for name in names]
-    if "no_worse_than" in found:
-        metrics = read_measures([*found.get("metrics", ()), *bounds] or METRICS)
-        listed += [("no worse", each.name) for each in metrics]
+    if "no_worse_than" in file:
+        metrics = read_measures([*file.get("metrics", ()), *bounds] or METRICS)
+        listed += [("no worse", measure.name) for measure in metrics]
     return listed
 
 
-def check_file(path: Path, found: RelevanceFile, profile: str | None) -> RelevanceVerdict:
+def check_file(path: Path, file: RelevanceFile, profile: str | None) -> RelevanceVerdict:
     """Search and check, with the profile of the file, the given one, or the environment."""
     from svc_notebook.session.connection import make_client
     from svc_notebook.tuning.blocking import check_relevance
 
     options: Any = {
         name: value
-        for name, value in found.items()
+        for name, value in file.items()
         if name not in ("index", "profile", "judgments", "queries", "no_worse_than")
     }
-    if "no_worse_than" in found:
-        options["no_worse_than"] = path.parent / found["no_worse_than"]
+    if "no_worse_than" in file:
+        options["no_worse_than"] = path.parent / file["no_worse_than"]
     judged: Any = (
-        path.parent / found["judgments"]
-        if "judgments" in found
+        path.parent / file["judgments"]
+        if "judgments" in file
         else [
-            {"query": query, "objectID": one, "rating": rating}
-            for query, records in found["queries"].items()
-            for one, rating in records.items()
+            {"query": query, "objectID": object_id, "rating": rating}
+            for query, records in file["queries"].items()
+            for object_id, rating in records.items()
         ]
     )
-    with make_client(found.get("profile", profile)) as client:
-        return check_relevance(found["index"], judged, client=client, progress=False, **options)
+    with make_client(file.get("profile", profile)) as client:
+        return check_relevance(file["index"], judged, client=client, progress=False, **options)

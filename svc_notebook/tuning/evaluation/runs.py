@@ -102,22 +102,22 @@ async def run(
     """
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_HITS_PER_QUERY:
         raise BadInput(f"`k` must be from 1 to {MAX_HITS_PER_QUERY} hits, not {k!r}")
-    own = asynchronous(client)
+    caller = asynchronous(client)
     shared = _check_params(params)
     questions = read_questions(queries)
-    ranking = await ranking_of(own, index)
+    ranking = await ranking_of(caller, index)
     sorts = sorts_of(ranking, shared)
     more = {
         "hitsPerPage": k, "getRankingInfo": True, "attributesToHighlight": [],
         "attributesToRetrieve": ["objectID", *sorts],
     }  # fmt: skip
     requests = [question.request(index, shared, more) for question in questions]
-    answers = await search_all(own, requests, on_progress)
+    answers = await search_all(caller, requests, on_progress)
     title = name or _title(index, shared)
     frame = _frame(title, questions, answers)
     frame.attrs["svc"] = {
         "index": index, "params": shared, "k": k, "ranking": ranking, "when": now(),
-        "application": own.connection.app_id, "address": own.connection.address,
+        "application": caller.connection.app_id, "address": caller.connection.address,
     }  # fmt: skip
     return frame
 
@@ -134,15 +134,15 @@ async def search_all(
     forms, and warns about searches that had none: measuring them would measure something else.
     """
     answers = await _search_once(client, requests, on_progress)
-    noted = [place for place, answer in enumerate(answers) if _note_of(answer)]
-    pending = [place for place in noted if _is_pending(answers[place])]
+    noted = [position for position, answer in enumerate(answers) if _note_of(answer)]
+    pending = [position for position in noted if _is_pending(answers[position])]
     if pending:
-        wanted = [requests[place] for place in pending]
-        await _wait_until_ready(client, wanted[0])
-        again = await _search_once(client, wanted)
-        for place, answer in zip(pending, again, strict=True):
-            answers[place] = answer
-    if note := next(filter(None, (_note_of(answers[place]) for place in noted)), ""):
+        repeated = [requests[position] for position in pending]
+        await _wait_until_ready(client, repeated[0])
+        again = await _search_once(client, repeated)
+        for position, answer in zip(pending, again, strict=True):
+            answers[position] = answer
+    if note := next(filter(None, (_note_of(answers[position]) for position in noted)), ""):
         warnings.warn(note, stacklevel=2)
     return answers
 
@@ -215,11 +215,11 @@ async def _search_or_bisect(
 
 
 def _check_params(params: Any) -> dict[str, Any]:
-    found = dict(check_members(params or {}, SearchParams, "params"))
+    checked = dict(check_members(params or {}, SearchParams, "params"))
     for name in FIXED:
-        if name in found:
+        if name in checked:
             raise BadInput(f"`{name}` is not allowed in params: `k` is the number of hits of a run")
-    return found
+    return checked
 
 
 def _title(index: str, params: Params) -> str:
@@ -277,9 +277,9 @@ def add_missing_rows(
         judged = judgments.loc[judgments["rating"].notna(), QUESTION]
         all_expected = pd.concat([present, judged]).drop_duplicates()
     parts, counts = [runs], {}
-    for name, own in runs.groupby("run", sort=False):
+    for name, hits in runs.groupby("run", sort=False):
         missing = _find_missing(
-            expected if own["nbHits"].notna().any() else all_expected, own[QUESTION]
+            expected if hits["nbHits"].notna().any() else all_expected, hits[QUESTION]
         )
         counts[str(name)] = len(missing)
         if len(missing):
@@ -306,23 +306,25 @@ def describe_missing(run: str, count: int, expected: int) -> str:
     )
 
 
-def _find_missing(expected: DataFrame, own: DataFrame) -> DataFrame:
+def _find_missing(expected: DataFrame, present: DataFrame) -> DataFrame:
     """Return the queries that a run does not contain."""
-    known = pd.MultiIndex.from_frame(own.drop_duplicates())
-    return expected[~pd.MultiIndex.from_frame(expected).isin(known)]
+    listed = pd.MultiIndex.from_frame(present.drop_duplicates())
+    return expected[~pd.MultiIndex.from_frame(expected).isin(listed)]
 
 
 def _empty_rows(run: str, questions: DataFrame, template: DataFrame) -> DataFrame:
     """Build the row of each query without hits, with the dtypes of a checked run."""
     count = len(questions)
-    found = {
+    columns = {
         name: Series([None] * count, dtype=template[name].dtype)
         for name in RUNS
         if name not in ("run", "error", "queryID", *QUESTION)
     }
     texts = {"run": [run] * count, "error": [""] * count, "queryID": [""] * count}
     texts |= {name: questions[name].tolist() for name in QUESTION}
-    rows = DataFrame({**found, **{n: Series(v, dtype=template[n].dtype) for n, v in texts.items()}})
+    rows = DataFrame(
+        {**columns, **{n: Series(v, dtype=template[n].dtype) for n, v in texts.items()}}
+    )
     rows["nbHits"] = Series([0] * count, dtype=template["nbHits"].dtype)
     rows["sorted"] = Series([{} for _ in range(count)], dtype=object)
     return rows[list(RUNS)]

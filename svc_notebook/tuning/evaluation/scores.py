@@ -117,18 +117,18 @@ def evaluate(
       query metric  n_relevant
     0   mug  rr@10           3
     """
-    found, given = check_runs(runs), check_judgments(judgments)
-    found, absent = add_missing_rows(found, given, queries)
+    checked, given = check_runs(runs), check_judgments(judgments)
+    checked, absent = add_missing_rows(checked, given, queries)
     frame = score_runs(
-        found, given, metrics, unjudged=unjudged, gains=gains, relevant=relevant, queries=queries
+        checked, given, metrics, unjudged=unjudged, gains=gains, relevant=relevant, queries=queries
     )
     frame.attrs["svc"]["absent"] = absent
-    warn_of_missing(absent, found)
+    warn_of_missing(absent, checked)
     return frame
 
 
 def score_runs(
-    found: DataFrame,
+    checked: DataFrame,
     given: DataFrame,
     metrics: str | Iterable[str],
     *,
@@ -147,26 +147,28 @@ def score_runs(
         raise BadInput(f"`unjudged` must be one of {', '.join(TREATMENTS)}, not {unjudged!r}")
     if isinstance(relevant, bool | str) or not relevant > 0:
         raise BadInput(f"`relevant` must be a rating of more than 0, not {relevant!r}")
-    known = known_gains(given, gains)
+    judged_gains = known_gains(given, gains)
     for measure in measures:
-        _check_scale(measure, known["gain"].to_numpy())
-        _check_threshold(measure, known["gain"].to_numpy(), relevant)
-    answers, lists = build_ranked_lists(found, known, depth=_depth(measures))
+        _check_scale(measure, judged_gains["gain"].to_numpy())
+        _check_threshold(measure, judged_gains["gain"].to_numpy(), relevant)
+    answers, lists = build_ranked_lists(checked, judged_gains, depth=_depth(measures))
     if warns:
         _warn_of_unjudged_runs(answers, lists)
     lists_by_family = dict.fromkeys(FAMILIES, lists)
     if valued := [measure for measure in measures if measure.family == VALUE]:
         amounts = known_gains(_check_values(given, valued[0]), gains, value=VALUE)
-        _, lists_by_family[VALUE] = build_ranked_lists(found, amounts, depth=0)
+        _, lists_by_family[VALUE] = build_ranked_lists(checked, amounts, depth=0)
     parts = [
-        _score(answers, lists_by_family[one.family], one, unjudged, relevant, gains)
-        for one in measures
+        _score(answers, lists_by_family[metric.family], metric, unjudged, relevant, gains)
+        for metric in measures
     ]
     frame = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)[SCORES]
     if queries is not None:
         about = check_queries(queries)[[*QUESTION, *OF_QUERIES]]
         frame = frame.merge(about, on=QUESTION, how="left", sort=False)
-    frame.attrs["svc"] = _facts(measures, unjudged, gains, relevant, lists.best, answers, known)
+    frame.attrs["svc"] = _facts(
+        measures, unjudged, gains, relevant, lists.best, answers, judged_gains
+    )
     return frame
 
 
@@ -276,8 +278,8 @@ def _values(
 ) -> tuple[Floats, Floats]:
     """Compute values, and the residual of unjudged hits."""
     if measure.family == "judged":
-        own = judged(lists, measure.cutoff, options)
-        return own, np.full_like(own, np.nan)
+        shares = judged(lists, measure.cutoff, options)
+        return shares, np.full_like(shares, np.nan)
     formula = FAMILIES[measure.family].formula
     chosen = lists.condensed() if unjudged == "skip" else lists
     value = formula(chosen, measure.cutoff, options)
@@ -349,7 +351,7 @@ def _check_threshold(measure: Measure, gains: Floats, relevant: float) -> None:
 
 def _depth(measures: Iterable[Measure]) -> int | None:
     """Return how many ranks of the ideal are used; None for all."""
-    graded = [one.cutoff for one in measures if one.family in ("ndcg", "ndcg_exp")]
+    graded = [measure.cutoff for measure in measures if measure.family in ("ndcg", "ndcg_exp")]
     return None if None in graded else max([0, *filter(None, graded)])
 
 
@@ -374,9 +376,9 @@ def _facts(
     relevant: float,
     best: float,
     answers: DataFrame,
-    known: DataFrame,
+    judged_gains: DataFrame,
 ) -> dict[str, Any]:
-    judged_queries = known[QUESTION].drop_duplicates()
+    judged_queries = judged_gains[QUESTION].drop_duplicates()
     run_queries = judged_queries.merge(answers[QUESTION].drop_duplicates(), on=QUESTION)
     return {
         "metrics": [measure.name for measure in measures],

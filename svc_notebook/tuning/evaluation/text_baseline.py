@@ -99,15 +99,15 @@ async def baseline(
         given = check_judgments(judgments)
     _check_options(k, k1, b, method)
     library = _Library.load(stemmer, stop_words)
-    own = asynchronous(client)
+    caller = asynchronous(client)
     questions = read_questions(given)
-    weights = await _read_weights(own, index, attributes)
-    ids, texts, known = await _read_texts(own, index, weights)
+    weights = await _read_weights(caller, index, attributes)
+    ids, texts, text_attributes = await _read_texts(caller, index, weights)
     if attributes is not None:
-        _check_attributes(index, list(weights or ()), known)
+        _check_attributes(index, list(weights or ()), text_attributes)
     allowed = {
-        filters: await _read_ids(own, index, filters)
-        for filters in dict.fromkeys(each.filters for each in questions)
+        filters: await _read_ids(caller, index, filters)
+        for filters in dict.fromkeys(asked.filters for asked in questions)
         if filters
     }
     engine = library.build(texts, k1=k1, b=b, method=method)
@@ -115,15 +115,15 @@ async def baseline(
     for question in questions:
         scores = engine.score(question.query)
         if question.filters:
-            scores[[each not in allowed[question.filters] for each in ids]] = 0
+            scores[[name not in allowed[question.filters] for name in ids]] = 0
         shared = {"run": name, "query": question.query, "filters": question.filters}
         rows += [{**shared, **row} for row in _rank(scores, ids, k)]
-    found = check_runs(rows)
-    found.attrs["svc"] = {
+    ranked = check_runs(rows)
+    ranked.attrs["svc"] = {
         "index": index, "library": "bm25s", "attributes": weights, "k": k, "k1": k1, "b": b,
         "method": method, "stemmer": stemmer, "records": len(ids), "when": now(),
     }  # fmt: skip
-    return found
+    return ranked
 
 
 def _check_options(k: int, k1: float, b: float, method: str) -> None:
@@ -132,8 +132,8 @@ def _check_options(k: int, k1: float, b: float, method: str) -> None:
     if not k1 >= 0 or not 0 <= b <= 1:
         raise BadInput(f"`k1` is 0 or more and `b` from 0 to 1, not {k1!r} and {b!r}")
     if method not in METHODS:
-        known = ", ".join(METHODS)
-        raise BadInput(f"`method` is {known}, not {method!r}{did_you_mean(str(method), METHODS)}")
+        methods = ", ".join(METHODS)
+        raise BadInput(f"`method` is {methods}, not {method!r}{did_you_mean(str(method), METHODS)}")
 
 
 class _Library:
@@ -156,24 +156,24 @@ class _Library:
             ) from None
         if stemmer is None:
             return cls(bm25s, None, stop_words)
-        known = Stemmer.algorithms()
-        if stemmer not in known:
+        stemmers = Stemmer.algorithms()
+        if stemmer not in stemmers:
             raise BadInput(
-                f"there is no stemmer {stemmer!r}{did_you_mean(str(stemmer), known)}; "
-                f"known are {', '.join(known)}, and None for none"
+                f"there is no stemmer {stemmer!r}{did_you_mean(str(stemmer), stemmers)}; "
+                f"known are {', '.join(stemmers)}, and None for none"
             )
         return cls(bm25s, Stemmer.Stemmer(stemmer), stop_words)
 
     def words(self, texts: Sequence[str]) -> list[list[str]]:
         """Split texts into stems."""
         try:
-            found = self._bm25s.tokenize(
+            split = self._bm25s.tokenize(
                 list(texts), stopwords=self._stop_words or None, stemmer=self._stemmer,
                 return_ids=False, show_progress=False,
             )  # fmt: skip
         except ValueError as error:
             raise BadInput(f"`stop_words`: {error}") from None
-        return [list(words) for words in found]
+        return [list(words) for words in split]
 
     def build(self, texts: Sequence[str], *, k1: float, b: float, method: Method) -> _TextRanking:
         """Index texts."""
@@ -196,10 +196,11 @@ class _TextRanking:
     def score(self, query: str) -> Any:
         """Return the score of each text, 0 without a word of the query."""
         [words] = self._library.words([query])
-        known = [] if self._engine is None else [w for w in words if w in self._engine.vocab_dict]
-        if not known:
+        vocabulary = {} if self._engine is None else self._engine.vocab_dict
+        indexed = [word for word in words if word in vocabulary]
+        if not indexed:
             return np.zeros(self._size)
-        return np.array(self._engine.get_scores(known), dtype=np.float64)
+        return np.array(self._engine.get_scores(indexed), dtype=np.float64)
 
 
 def _rank(scores: Any, ids: Sequence[str], k: int) -> list[dict[str, Any]]:
@@ -207,11 +208,11 @@ def _rank(scores: Any, ids: Sequence[str], k: int) -> list[dict[str, Any]]:
     positive = np.flatnonzero(scores > 0)
     if not len(positive):
         return [{"nbHits": 0}]
-    order = sorted(positive.tolist(), key=lambda place: (-scores[place], ids[place]))[:k]
+    order = sorted(positive.tolist(), key=lambda row: (-scores[row], ids[row]))[:k]
     return [
-        {"rank": rank, "objectID": ids[place], "score": float(scores[place]),
+        {"rank": rank, "objectID": ids[row], "score": float(scores[row]),
          "nbHits": len(positive)}
-        for rank, place in enumerate(order, 1)
+        for rank, row in enumerate(order, 1)
     ]  # fmt: skip
 
 
@@ -240,17 +241,17 @@ async def _read_texts(
     """Read the objectIDs and the texts of all records, and the names of attributes with text."""
     ids: list[str] = []
     texts: list[str] = []
-    known: set[str] = set()
-    wanted: Any = {} if weights is None else {"attributesToRetrieve": ["objectID", *weights]}
-    async for page in browse_pages(client, index, **wanted):
+    attributes: set[str] = set()
+    params: Any = {} if weights is None else {"attributesToRetrieve": ["objectID", *weights]}
+    async for page in browse_pages(client, index, **params):
         for record in page["hits"]:
             parts = []
             for path, text in attribute_texts(record):
-                known.add(path)
+                attributes.add(path)
                 parts += [text] * _weight(path, weights)
             ids.append(record["objectID"])
             texts.append("\n".join(parts))
-    return ids, texts, known
+    return ids, texts, attributes
 
 
 def _weight(path: str, weights: Mapping[str, int] | None) -> int:
@@ -258,12 +259,12 @@ def _weight(path: str, weights: Mapping[str, int] | None) -> int:
         return 1
     parts = path.split(".")
     prefixes = (".".join(parts[:n]) for n in range(len(parts), 0, -1))
-    return next((weights[each] for each in prefixes if each in weights), 0)
+    return next((weights[prefix] for prefix in prefixes if prefix in weights), 0)
 
 
-def _check_attributes(index: str, names: Sequence[str], known: set[str]) -> None:
+def _check_attributes(index: str, names: Sequence[str], attributes: set[str]) -> None:
     for name in names:
-        if not any(each == name or each.startswith(f"{name}.") for each in known):
+        if not any(path == name or path.startswith(f"{name}.") for path in attributes):
             raise BadInput(f"no record of {index} has a text `{name}`")
 
 

@@ -47,7 +47,7 @@ class Interleaving:
     ) -> None:
         self.index = index
         self.log = Path(log)
-        self._variants = {name: _read_variant(index, one) for name, one in ((A, a), (B, b))}
+        self._variants = {name: _read_variant(index, given) for name, given in ((A, a), (B, b))}
         if self._variants[A] == self._variants[B]:
             raise BadInput("`a` and `b` are the same: there is nothing to compare")
         self._client = asynchronous(client)
@@ -247,8 +247,8 @@ def _read_variant(index: str, variant: Variant) -> tuple[str, dict[str, Any]]:
     if not isinstance(variant, Mapping):
         raise BadInput("a variant is a dict of search parameters, or the name of an index")
     params = check_members(dict(variant), SearchParams, "variant")
-    if own := [name for name in ("query", "page", "hitsPerPage", *PAGED) if name in params]:
-        raise BadInput(f"`{own[0]}` belongs to the search of the user, not to a variant")
+    if refused := [name for name in ("query", "page", "hitsPerPage", *PAGED) if name in params]:
+        raise BadInput(f"`{refused[0]}` belongs to the search of the user, not to a variant")
     return index, dict(params)
 
 

@@ -80,7 +80,7 @@ class InterleavingOutcome:
         wins = self.wins
         total = wins[A] + wins[B]
         tail = [log_binomial(total, count) for count in range(min(wins.values()) + 1)]
-        return min(1.0, 2 * sum(math.exp(one - total * math.log(2)) for one in tail))
+        return min(1.0, 2 * sum(math.exp(log_count - total * math.log(2)) for log_count in tail))
 
     def evidence(self) -> list[float]:
         """Return the evidence of a preference after each user who has one.

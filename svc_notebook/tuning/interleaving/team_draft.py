@@ -26,7 +26,9 @@ def draft_teams(
     while len(drafted) < length:
         before = len(drafted)
         for variant in (A, B) if coin.random() < 0.5 else (B, A):
-            hit = next((one for one in lists[variant] if one not in drafted), None)
+            hit = next(
+                (candidate for candidate in lists[variant] if candidate not in drafted), None
+            )
             if hit is not None:
                 drafted[hit] = variant
         if len(drafted) == before:

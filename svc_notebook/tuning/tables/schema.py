@@ -200,12 +200,12 @@ def _from_json(value: Any) -> Any:
         raise ValueError(f"expected JSON, not {value!r}") from None
 
 
-def one_of(*known: str) -> Callable[[Any], str]:
+def one_of(*accepted: str) -> Callable[[Any], str]:
     """Return a parser that accepts one of these texts."""
 
     def read(value: Any) -> str:
-        if value not in known:
-            raise ValueError(f"{value!r} is not one of {', '.join(filter(None, known))}")
+        if value not in accepted:
+            raise ValueError(f"{value!r} is not one of {', '.join(filter(None, accepted))}")
         return str(value)
 
     return read

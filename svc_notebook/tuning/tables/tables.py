@@ -164,12 +164,12 @@ def check_runs(given: Table) -> DataFrame:
     return frame
 
 
-def _rank(frame: DataFrame, found: Series[bool]) -> Series[Any]:
+def _rank(frame: DataFrame, is_hit: Series[bool]) -> Series[Any]:
     """Number the hits of each query by descending score, equal ones in the given order."""
-    hits = frame[found]
+    hits = frame[is_hit]
     scored = hits["score"].notna()
     if scored.any() and not scored.all():
-        row = int(np.flatnonzero(found & frame["score"].isna())[0])
+        row = int(np.flatnonzero(is_hit & frame["score"].isna())[0])
         raise BadRecord(
             f"the hit in row {row} has no `score`; give every hit a score, or a `rank`",
             row=row, column="score", value=frame["score"][row],
@@ -205,8 +205,8 @@ def _check(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> Data
     return pd.concat([DataFrame(checked, index=frame.index), frame[extra]], axis=1)
 
 
-def _advise(wanted: str, names: list[str]) -> str:
-    suggestion = did_you_mean(wanted, names)
+def _advise(missing: str, names: list[str]) -> str:
+    suggestion = did_you_mean(missing, names)
     listed = ", ".join(f"`{name}`" for name in names[:MAX_LISTED_COLUMNS])
     return suggestion or (f"; the columns are {listed}: rename one of them" if listed else "")
 

@@ -107,8 +107,8 @@ def halve(space: Space, tune: int, budget: int, seed: int) -> Sampler:
         scores: dict[int, float] = {}
         for number_of_variant, variant in left[:number]:
             scores[number_of_variant] = (yield Trial(variant, size)).mean
-        best = sorted(left, key=lambda each: -scores.get(each[0], -math.inf))
-        left = sorted(best[: max(1, number // 2)], key=lambda each: each[0])
+        best = sorted(left, key=lambda numbered: -scores.get(numbered[0], -math.inf))
+        left = sorted(best[: max(1, number // 2)], key=lambda numbered: numbered[0])
 
 
 def rungs(count: int, tune: int) -> list[tuple[int, int]]:

@@ -170,11 +170,11 @@ async def search(
     client = asynchronous(client)
     require_budget(client, given_budget, job.plan.budget, "a search over variants")
     before = await snapshot(index, client=client)
-    known_trials = Notes.open(
+    earlier_trials = Notes.open(
         notes, [*job.facts, index, before.hash, k, sorted(map(repr, options.items()))]
     )
     async with TrialIndex(client, index, before.state, k=k) as tried:
-        work = _RunningSearch(job, tried, known_trials, on_progress, options)
+        work = _RunningSearch(job, tried, earlier_trials, on_progress, options)
         try:
             await work.tune()
             finalists = await work.select(best, guarded)
@@ -209,13 +209,13 @@ async def _diagnose(
     return diagnosis, chosen, budget
 
 
-def _stopped(found: Search, notes: str | Path | None) -> Stopped:
+def _stopped(search: Search, notes: str | Path | None) -> Stopped:
     advice = (
         f"the same call resumes from {notes}"
         if notes
         else "pass `notes` to make a search resumable"
     )
-    return Stopped(f"stopped after {len(found.trace)} trials; {advice}", result=found)
+    return Stopped(f"stopped after {len(search.trace)} trials; {advice}", result=search)
 
 
 def plan_search(
@@ -361,9 +361,9 @@ class _RunningSearch:
         position = (trial.variant.key, trial.queries)
         if position not in self.results:
             key = f"{trial.queries} {trial.variant.key}"
-            if key not in self.notes.known:
+            if key not in self.notes.done:
                 self.notes.keep(key, await self._measure(trial))
-            self.results[position] = self.notes.known[key]
+            self.results[position] = self.notes.done[key]
             self.searches += trial.queries
             self.on_progress(min(self.searches, self.job.plan.budget), self.job.plan.budget)
         return self.results[position]

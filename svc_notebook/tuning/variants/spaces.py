@@ -106,10 +106,10 @@ class Space:
         chosen = random.Random(seed).sample(range(len(self)), count)
         return [self[number] for number in sorted(chosen)]
 
-    def __getitem__(self, place: int) -> Variant:
+    def __getitem__(self, number: int) -> Variant:
         choices: dict[str, Any] = {}
         for name in reversed(self.values):
-            place, choice = divmod(place, len(self.values[name]))
+            number, choice = divmod(number, len(self.values[name]))
             choices[name] = self.values[name][choice]
         return Variant({name: choices[name] for name in self.values})
 

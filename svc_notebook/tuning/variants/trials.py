@@ -103,20 +103,20 @@ class TrialIndex:
             queries = await self._filler.fill(queries, variant.request)
         return where, queries, {name: value for name, value in params.items() if name not in FIXED}
 
-    async def _configure(self, wanted: dict[Scope, Objects]) -> str:
+    async def _configure(self, proposed: dict[Scope, Objects]) -> str:
         """Return an index with the changes that no parameter can make, or the index itself."""
-        if not wanted:
+        if not proposed:
             return self.index
         if self._copy is None:
             self._copy = await AsyncScratch(self.index, self._client).open()
         changes: dict[Scope, Objects] = {}
-        for scope in {**self._set, **wanted}:
+        for scope in {**self._set, **proposed}:
             before = self._set.get(scope, {})
             back = {name: self._state.part(scope).get(name) for name in before}
-            changes[scope] = {**back, **wanted.get(scope, {})}
+            changes[scope] = {**back, **proposed.get(scope, {})}
             changes[scope] = compare(scope, {**back, **before}, changes[scope]).after
         await write_parts(self._client, self._copy.name, changes)
-        self._set = wanted
+        self._set = proposed
         return self._copy.name
 
     async def __aenter__(self) -> Self:
@@ -153,7 +153,7 @@ class Notes:
     """The trials of a search in a file, so that a stopped search resumes; or without a file."""
 
     path: Path | None
-    known: dict[str, Result] = field(default_factory=dict)
+    done: dict[str, Result] = field(default_factory=dict)
 
     @classmethod
     def open(cls, path: str | Path | None, facts: Sequence[Any]) -> Notes:
@@ -182,7 +182,7 @@ class Notes:
 
     def keep(self, key: str, result: Result) -> None:
         """Write a trial; if the disk is full, the trial is run again later."""
-        self.known[key] = result
+        self.done[key] = result
         if self.path:
             with suppress(BadInput):
                 _write(self.path, "ab", {"key": key, "result": result})
