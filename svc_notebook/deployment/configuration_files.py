@@ -198,7 +198,7 @@ async def apply(
     rights = await read_rights(client, describe_client(client))
     needed = [right_of(SearchApi.get_settings)]
     needed += [] if check else [right_of(SearchApi.set_settings)]
-    rights.check("apply-config", needed, [index_files.index for index_files in chosen])
+    rights.check("apply-config", needed, [files.index for files in chosen])
     for text in describe_interrupted_runs(client):
         warn_user(text)
     notes: list[str] = []

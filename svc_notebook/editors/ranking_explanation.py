@@ -80,7 +80,7 @@ def explain_lower(above: Hit, hit: Hit, ranking: Ranking) -> str:
 def explain_rank(
     hits: Sequence[Hit], titles: Sequence[str], position: int, ranking: Ranking, before: int = 0
 ) -> RankExplanation:
-    """Explain the rank of the hit at `position` of a page; `before` counts hits on earlier pages."""
+    """Explain the rank of the hit at `position` of a page; `before` counts earlier hits."""
     near = [
         hits[at] if 0 <= at < len(hits) else None for at in (position - 1, position, position + 1)
     ]  # fmt: skip

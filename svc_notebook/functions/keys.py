@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Unpack
+from functools import partial
+from typing import Any, NamedTuple, Unpack
 
 from pandas import DataFrame
 
@@ -117,10 +118,7 @@ async def add_key(
     """
     aio = asynchronous(client)
     _read_validity(fields)
-    if index is None:
-        made = await aio.add_key(**fields)
-    else:
-        made = await aio.add_index_key(index, **fields)
+    made = await _calls(aio, index).add(**fields)
     await _wait_for_key(aio, made["key"], index, there=True)
     return {"key": mask_key(made["key"], reveal), "createdAt": made["createdAt"]}
 
@@ -182,10 +180,7 @@ async def update_key(
     if before.get("validity"):
         fields.setdefault("validity", before["validity"])
     kept: Any = {name: value for name, value in before.items() if name in FIELDS} | dict(fields)
-    if index is None:
-        await aio.update_key(text, **kept)
-    else:
-        await aio.update_index_key(index, text, **kept)
+    await _calls(aio, index).update(text, **kept)
     await _wait_for_fields(aio, text, index, {name: kept[name] for name in fields})
     rows = [(name, before.get(name), kept[name]) for name in fields]
     return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
@@ -239,10 +234,7 @@ async def delete_key(
     """
     aio = asynchronous(client)
     text = await _resolve(aio, key, index)
-    if index is None:
-        done = await aio.delete_key(text)
-    else:
-        done = await aio.delete_index_key(index, text)
+    done = await _calls(aio, index).delete(text)
     await _wait_for_key(aio, text, index, there=False)
     return {"key": mask_key(text, reveal), "deletedAt": done["deletedAt"]}
 
@@ -317,6 +309,29 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     return facts | {"rights": key["acl"], **limits}
 
 
+class KeyCalls(NamedTuple):
+    """The calls that create, read, change, delete and list keys."""
+
+    add: Callable[..., Awaitable[Any]]
+    get: Callable[..., Awaitable[Any]]
+    update: Callable[..., Awaitable[Any]]
+    delete: Callable[..., Awaitable[Any]]
+    list: Callable[..., Awaitable[Any]]
+
+
+def _calls(client: AsyncClient, index: str | None) -> KeyCalls:
+    """Return the calls for keys of an index, or of the application."""
+    if index is None:
+        return KeyCalls(
+            client.add_key, client.get_key, client.update_key, client.delete_key, client.list_keys
+        )
+    calls = (
+        client.add_index_key, client.get_index_key, client.update_index_key,
+        client.delete_index_key, client.list_index_keys,
+    )  # fmt: skip
+    return KeyCalls(*(partial(call, index) for call in calls))
+
+
 def _read_validity(fields: Any) -> None:
     """Replace a validity such as `24h` by its seconds."""
     if "validity" in fields:
@@ -346,8 +361,8 @@ async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
     beginning = text.removesuffix(MASK_SUFFIX)
     if not text.endswith(MASK_SUFFIX) and await _exists(client, text, index):
         return text
-    answer = await (client.list_keys() if index is None else client.list_index_keys(index))
-    matching = [
+    answer = await _calls(client, index).list()
+    matching: list[str] = [
         listed["value"] for listed in answer["keys"] if listed["value"].startswith(beginning)
     ]
     if len(matching) != 1:
@@ -357,7 +372,7 @@ async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
 
 
 async def _read(client: AsyncClient, text: str, index: str | None) -> Key:
-    key = await (client.get_key(text) if index is None else client.get_index_key(index, text))
+    key: Key = await _calls(client, index).get(text)
     if key.get("description") == REDACTED:
         del key["description"]
     return key

@@ -5,7 +5,7 @@ They draw in the thread of the caller, as matplotlib requires.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from pandas import DataFrame
 
@@ -18,15 +18,24 @@ from svc_notebook.functions import blocking
 from svc_notebook.functions.overview import Overview, count_events
 from svc_notebook.session.connection import AnyClient
 
-if TYPE_CHECKING:
-    pass
-
 # Requests to draw; the service keeps no more.
 DEFAULT_LOG_ENTRIES = 1000
 # Days of analytics that are drawn of an index given by name.
 DEFAULT_PERIOD = "29d"
 # The age of the oldest events that are drawn unless they are given.
 EVENTS_PERIOD = "7d"
+# What a plot in one axes returns and raises.
+ONE_AXES = """
+Returns
+-------
+Plot
+    The plot, which has the methods of its axes.
+
+Raises
+------
+BadInput
+    If a column is missing.
+"""
 
 
 @public()
@@ -144,7 +153,7 @@ def plot_clusters(
     return plots.plot_clusters(clusters, axes=axes)
 
 
-@public()
+@public(like=ONE_AXES)
 def plot_crawl(
     urls: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None
 ) -> plots.Plot:
@@ -154,13 +163,6 @@ def plot_crawl(
     ----------
     urls : DataFrame or str
         Result of `read_crawler_urls` or `read_crawled_urls`, or name or id of a crawler.
-    axes : Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -208,7 +210,7 @@ def plot_search_counts(
     return plots.plot_search_counts(counts, axes=axes)
 
 
-@public()
+@public(like=ONE_AXES)
 def plot_click_positions(
     clicks: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None
 ) -> plots.Plot:
@@ -218,16 +220,6 @@ def plot_click_positions(
     ----------
     clicks : DataFrame or str
         Result of `read_click_positions`, or name of an index whose last 30 days are read.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
-
-    Raises
-    ------
-    BadInput
-        If a column is missing.
 
     Examples
     --------
@@ -280,7 +272,7 @@ def plot_index_sizes(
     return plots.plot_index_sizes(sizes, top=top, axes=axes)
 
 
-@public()
+@public(like=ONE_AXES)
 def plot_key_use(
     keys: DataFrame | Overview | None = None,
     *,
@@ -296,11 +288,6 @@ def plot_key_use(
         Result of `overview`, or its `key_use`; None reads an overview.
     top : int, default 20
         Maximum number of keys, 1 or more.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -318,7 +305,7 @@ def plot_key_use(
     return plots.plot_key_use(keys, top=top, axes=axes)
 
 
-@public()
+@public(like=ONE_AXES)
 def plot_events(
     events: DataFrame | Overview | None = None,
     *,
@@ -332,11 +319,6 @@ def plot_events(
     events : DataFrame or Overview, default None
         Result of `read_events` or `overview`; None reads the events of the last 7 days from a
         local service.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -358,7 +340,7 @@ def plot_events(
     return plots.plot_events(events, axes=axes)
 
 
-@public()
+@public(like=ONE_AXES)
 def plot_changes(
     changes: DeploymentPlan | Deployment | ConfigurationDrift | DataFrame,
     *,
@@ -373,11 +355,6 @@ def plot_changes(
         Result of `deploy`, `apply_config`, `pull_config` or `svc.tuning.diff`.
     top : int, default 30
         Maximum number of changes, 1 or more.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pandas import DataFrame, Series, Timestamp
 
@@ -16,9 +16,6 @@ from svc_notebook.declarations.declaration import public
 from svc_notebook.functions import blocking
 from svc_notebook.plots.canvas import check_columns
 from svc_notebook.session.connection import AnyClient
-
-if TYPE_CHECKING:
-    pass
 
 POLL_SECONDS = 0.25
 PNG_DOTS_PER_INCH = 100

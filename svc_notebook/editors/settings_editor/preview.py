@@ -9,6 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from svc_notebook.client import AsyncClient
 from svc_notebook.editors.error_display import Explanation, explain
 from svc_notebook.editors.query_editor.comparison import SideBySide, compare
+from svc_notebook.errors import SvcError
 
 By = Literal["", "parameters", "copy"]
 
@@ -45,6 +46,6 @@ async def _preview_one(
     try:
         sides = [(index, quiet), (other, {**quiet, **params})]
         comparison = await compare(client, sides, searchable)
-    except Exception as error:
+    except SvcError as error:
         return {"query": query, "error": explain(error)}
     return {"query": query, "comparison": comparison}

@@ -122,7 +122,7 @@ async def recording(
     parent: str = "",
     compared: Mapping[Scope, Delta] | None = None,
 ) -> AsyncIterator[RecordedChange]:
-    """Record the change to `wanted`, by scope and name, that the caller makes inside.
+    """Record the change to `proposed`, by scope and name, that the caller makes inside.
 
     With `whole`, objects of a scope that are not named are deleted. `compared` are the differences
     that the caller's steps are made from, if they are not those to the index. A change that
