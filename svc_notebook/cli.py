@@ -74,6 +74,12 @@ def _run(words: list[str]) -> int:
     call = bind_words(verb, rest, "command")
     if not call.wants_help and verb.gives_verdict(call.arguments):
         return _check(call)
+    return _perform(call)
+
+
+def _perform(call: BoundCall) -> int:
+    """Perform a call and print its value; a new key is shown in a terminal."""
+    verb = call.verb
     masks = "reveal" in verb.named("command") and "reveal" not in call.arguments
     if shows_new_key := masks and verb.name in MAKING_KEYS and sys.stdout.isatty():
         call.arguments["reveal"] = True

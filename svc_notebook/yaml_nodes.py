@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple, get_args, get_origin
 
 from svc_notebook.api.validation import alternatives, check_value, hints, is_shape
@@ -61,16 +61,20 @@ def build_value(node: Any, wanted: Any, body: str) -> Any:
     if takes_text_alone(wanted):
         return slice_of(node, body)
     if node.id == "sequence":
-        items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list]
-        item = items[0] if items else Any
+        item = _argument_of(kinds, list, 0)
         return [build_value(item_node, item, body) for item_node in node.value]
-    shapes = [hints(kind) for kind in kinds if is_shape(kind)]
-    values = [get_args(kind)[1] for kind in kinds if get_origin(kind) is dict]
-    other = values[0] if values else Any
+    members = next((hints(kind) for kind in kinds if is_shape(kind)), {})
+    other = _argument_of(kinds, dict, 1)
     return {
-        name.value: build_value(value, (shapes or [{}])[0].get(name.value, other), body)
+        name.value: build_value(value, members.get(name.value, other), body)
         for name, value in node.value
     }
+
+
+def _argument_of(kinds: Iterable[Any], container: type, position: int) -> Any:
+    """Return the type of the members of the first such container; Any without one."""
+    held = (get_args(kind)[position] for kind in kinds if get_origin(kind) is container)
+    return next(held, Any)
 
 
 def takes_text_alone(wanted: Any) -> bool:

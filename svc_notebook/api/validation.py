@@ -6,7 +6,7 @@ import re
 import threading
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
@@ -73,13 +73,7 @@ def type_name(kind: Any) -> str:
     """Return the name of a type in JSON terms."""
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin is typing.Annotated:
-        limits = [
-            f"{sign} {limit}"
-            for mark in args[1:]
-            for sign, limit in [("≥", getattr(mark, "ge", None)), ("≤", getattr(mark, "le", None))]
-            if limit is not None and abs(limit) != MAX_INTEGER
-        ]
-        return " ".join([type_name(args[0]), *limits])
+        return " ".join([type_name(args[0]), *_describe_limits(args[1:])])
     if origin in (typing.Union, types.UnionType):
         return " or ".join(type_name(a) for a in args if a is not type(None))
     if origin is typing.Literal:
@@ -89,6 +83,13 @@ def type_name(kind: Any) -> str:
     if origin is dict:
         return f"object of {type_name(args[1])}"
     return NAMES.get(kind, getattr(kind, "__name__", str(kind)))
+
+
+def _describe_limits(marks: Sequence[Any]) -> Iterator[str]:
+    for mark in marks:
+        for sign, limit in (("≥", getattr(mark, "ge", None)), ("≤", getattr(mark, "le", None))):
+            if limit is not None and abs(limit) != MAX_INTEGER:
+                yield f"{sign} {limit}"
 
 
 NAMES: dict[Any, str] = {

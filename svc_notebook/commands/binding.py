@@ -234,13 +234,7 @@ class _Binding:
     def _take_params(self, body: str | None) -> None:
         if body is not None and not self.verb.body:
             raise BadOption(f"`%%svc {self.verb.name}` has no body; use `%svc {self.verb.name}`")
-        expressions = None
-        if (
-            body is not None
-            and self.verb.family not in CODE_FAMILIES
-            and self._has_expressions(body)
-        ):
-            expressions = self.expressions
+        expressions = self._expressions_of(body)
         if body is not None and expressions:
             body = expressions.mark_body(body) if expressions.evaluates else None
         if body is not None and self.verb.document:
@@ -258,6 +252,11 @@ class _Binding:
                 name = self.verb.document.argument
                 self.given[name] = expressions.fill(self.given[name])
         self.given = params | members | self.given
+
+    def _expressions_of(self, body: str | None) -> Interpolation | None:
+        """Return what evaluates the expressions of a body, if it has some and is not code."""
+        is_code = self.verb.family in CODE_FAMILIES
+        return self.expressions if body and not is_code and self._has_expressions(body) else None
 
     def _take_document(self, body: str, document: BodyDocument) -> None:
         if document.argument in self.given:

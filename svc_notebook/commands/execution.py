@@ -120,20 +120,7 @@ def perform(call: BoundCall, face: Face) -> Any:
     """Call the function of a verb and return its value; confirm destructive verbs first."""
     if call.wants_help:
         return help_on(call.verb.name, face=face)
-    arguments = dict(call.arguments)
-    if call.verb.name == "help":
-        arguments["face"] = face
-    # A notebook is already connected; a command uses the configured client.
-    if PROFILE in call.verb.common and face == "command":
-        from svc_notebook.commands.command_client import command_client  # it imports httpx
-
-        arguments["client"] = command_client(
-            call.profile, lambda question: ask(question, "command")
-        )
-    elif PROFILE in call.verb.common and call.profile:
-        from svc_notebook.session.connection import make_client
-
-        arguments["client"] = make_client(call.profile)
+    arguments = {**call.arguments, **_given_by_face(call, face)}
     confirms = call.verb.needs_confirmation(call.arguments)
     if confirms and call.yes and call.is_interpolated:
         raise BadOption(
@@ -156,6 +143,26 @@ def perform(call: BoundCall, face: Face) -> Any:
             error.add_note(advice)
         spell_error(error, call.verb, face)
         raise
+
+
+def _given_by_face(call: BoundCall, face: Face) -> dict[str, Any]:
+    """Return the arguments of a call that do not stand in its line.
+
+    A notebook is already connected; a command uses the configured client.
+    """
+    if call.verb.name == "help":
+        return {"face": face}
+    if PROFILE not in call.verb.common:
+        return {}
+    if face == "command":
+        from svc_notebook.commands.command_client import command_client  # it imports httpx
+
+        return {"client": command_client(call.profile, lambda question: ask(question, "command"))}
+    if call.profile:
+        from svc_notebook.session.connection import make_client
+
+        return {"client": make_client(call.profile)}
+    return {}
 
 
 @contextmanager

@@ -20,6 +20,8 @@ _TYPED = {
 _PLAIN = re.compile(r"\w[\w.-]*")
 _WORDS = ("AND", "OR", "NOT", "TO")
 MAX_VALUES = 100
+# The quote around a text by the first character of what is typed; JSON has double quotes.
+OUTER_QUOTES = {"": '"', "[": '"', "{": '"', '"': '"', "'": "'"}
 
 
 def complete_value(
@@ -32,13 +34,11 @@ def complete_value(
     match = _TYPED[kind].search(typed)
     if not match:
         return None
-    outer = '"' if typed[:1] in "[{" else typed[:1] if typed[:1] in ("'", '"') else ""
+    outer = OUTER_QUOTES.get(typed[:1], "")
     inner, begun = match[2] or "", match[3] or match[4] or ""
     beginning = begun.casefold()
-    near = [value for value in values(match[1]) if value.casefold().startswith(beginning)][
-        :MAX_VALUES
-    ]
-    texts = list(_write(near, kind, outer, inner))
+    near = [value for value in values(match[1]) if value.casefold().startswith(beginning)]
+    texts = list(_write(near[:MAX_VALUES], kind, outer, inner))
     if bare and not outer and not inner and texts != [quote_word(text) for text in texts]:
         before = typed[: len(typed) - len(begun)]
         return typed, [quote_word(f"{before}{text}") for text in texts]
@@ -50,6 +50,6 @@ def _write(values: list[str], kind: str, outer: str, inner: str) -> Iterator[str
     quote = inner or ("'" if outer == '"' else '"')
     for value in values:
         plain = kind in LISTS or (_PLAIN.fullmatch(value) and value not in _WORDS)
-        if (outer and outer in value) or "\\" in value or (not plain and quote in value):
-            continue
-        yield value if plain or inner else f"{quote}{value}{quote}"
+        refused = {outer, "\\", *("" if plain else quote)} - {""}
+        if not any(mark in value for mark in refused):
+            yield value if plain or inner else f"{quote}{value}{quote}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import builtins
 import json
+import math
 import os
 import re
 import secrets
@@ -217,7 +218,7 @@ def _plain(value: Any, code: str) -> Any:
         value = value.tolist()
     if value is None or isinstance(value, (str, bool, int)):
         return value
-    if isinstance(value, float) and value == value and abs(value) != float("inf"):
+    if isinstance(value, float) and math.isfinite(value):
         return value
     if isinstance(value, date):
         return value.isoformat()

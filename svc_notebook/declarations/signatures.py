@@ -38,16 +38,20 @@ def spell_out(function: Callable[..., Any]) -> None:
     shape = shape_of(function, spread[0]) if spread else None
     if shape is not None:
         named = [p for p in signature.parameters.values() if p not in spread]
-        taken = {parameter.name for parameter in named}
-        names = [name for name in hints(shape) if name.isidentifier() and name not in taken]
+        names = _member_names(shape, {parameter.name for parameter in named})
         more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
-        entries = _entries(shape, tuple(names))
+        entries = _entries(shape, names)
         described = spread[0].name in read_entries(doc)
         function.__doc__ = (
             replace_entry(doc, spread[0].name, entries) if described else add_entries(doc, entries)
         )
         function.__signature__ = signature.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
     function.__dict__[_SPELLED] = True
+
+
+def _member_names(shape: Any, taken: set[str]) -> tuple[str, ...]:
+    """Return the members of a TypedDict that can be parameters, besides those taken."""
+    return tuple(name for name in hints(shape) if name.isidentifier() and name not in taken)
 
 
 def shape_of(function: Callable[..., Any], spread: Parameter) -> Any:

@@ -111,10 +111,9 @@ def map_replicas(
         )
     mapped: dict[str, str] = {}
     for entry, name in zip(entries, names_here, strict=True):
-        if isinstance(given, Mapping) and name not in chosen:
-            continue
-        other = chosen.get(name) or _rename(name, index, target)
-        mapped[entry] = f"virtual({other})" if is_virtual(entry) else other
+        if name in chosen or not isinstance(given, Mapping):
+            other = chosen.get(name) or _rename(name, index, target)
+            mapped[entry] = f"virtual({other})" if is_virtual(entry) else other
     names = [replica_name(entry) for entry in mapped.values()]
     if len({*names, target}) <= len(names):
         raise BadInput(f"`replicas` must give each replica a different name, not {names}")

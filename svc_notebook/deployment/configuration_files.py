@@ -163,15 +163,12 @@ async def pull(
         before = there.state if there else IndexConfiguration()
         deltas[index] = {scope: compare(scope, before.part(scope), live.part(scope))
                          for scope in scopes}  # fmt: skip
-        for scope in scopes:
-            path = index_folder / f"{scope}{SUFFIX}"
-            earlier = read_text(path)
-            text = render(live, scope, earlier)
-            if text != earlier:
-                texts[path] = earlier, text
-        for path, text in name_file_of(index, index_folder).items():
-            if text != (earlier := read_text(path)):
-                texts[path] = earlier, text
+        earlier = {scope: read_text(index_folder / f"{scope}{SUFFIX}") for scope in scopes}
+        current = {index_folder / f"{scope}{SUFFIX}": render(live, scope, text)
+                   for scope, text in earlier.items()}  # fmt: skip
+        for path, text in {**current, **name_file_of(index, index_folder)}.items():
+            if text != (before_text := read_text(path)):
+                texts[path] = before_text, text
     if not check:
         write_all({path: text for path, (_, text) in texts.items()})
     return ConfigurationDrift(

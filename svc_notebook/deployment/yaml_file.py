@@ -88,14 +88,18 @@ def read_entries(text: str, name: str, *, as_list: bool) -> EntryFile:
         raise BadInput(f"{name} must contain {form}")
     read = _read_object if as_list else _read_setting
     values = [read(part, text, lines, name) for part in node.value]
-    counts = Counter(entry_name for entry_name, *_ in values)
-    if repeated := next((entry_name for entry_name, count in counts.items() if count > 1), None):
-        raise BadInput(f"{name}: `{repeated}` is given twice")
+    _refuse_repeated([entry_name for entry_name, *_ in values], name)
     if node.flow_style:
         rewritten = [FileEntry(entry_name, value, [], []) for entry_name, value, _ in values]
         head, tail = lines[: node.start_mark.line], lines[node.end_mark.line + 1 :]
         return EntryFile(list(head), rewritten, list(tail))
     return _split(lines, values)
+
+
+def _refuse_repeated(names: Sequence[str], file_name: str) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise BadInput(f"{file_name}: `{name}` is given twice")
 
 
 def _read_setting(part: Any, text: str, lines: Sequence[str], file_name: str) -> PlacedValue:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from typing import Any
@@ -53,15 +53,22 @@ def write_compact_table(frame: pd.DataFrame) -> str:
     parts = [f"<p><b>{escape(_title(frame))}</b></p>", _write([columns[at] for at in chosen])]
     if left := len(frame) - len(shown):
         parts.append(f"<p>… and {format_count(left, 'more row')}</p>")
-    rest = [at for at in range(len(columns)) if at not in chosen]
-    filled = [at for at in rest if not _is_empty(columns[at][1])]
+    rest = [column for at, column in enumerate(columns) if at not in chosen]
+    parts += _write_rest(columns[chosen[0]], rest)
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _write_rest(
+    first: tuple[str, pd.Series[Any]], rest: Sequence[tuple[str, pd.Series[Any]]]
+) -> Iterator[str]:
+    """Write the other columns in a closed part, and the names of those without values."""
+    filled = [column for column in rest if not _is_empty(column[1])]
     if filled:
         names = format_count(len(filled), "more column")
-        table = _write([columns[at] for at in [chosen[0], *filled]])
-        parts.append(f"<details><summary>{names}</summary>{table}</details>")
-    if empty := [columns[at][0] for at in rest if at not in filled]:
-        parts.append(f"<p>Without values: {escape(', '.join(empty))}</p>")
-    return f"<div>{''.join(parts)}</div>"
+        table = _write([first, *filled])
+        yield f"<details><summary>{names}</summary>{table}</details>"
+    if empty := [name for name, values in rest if _is_empty(values)]:
+        yield f"<p>Without values: {escape(', '.join(empty))}</p>"
 
 
 def _row_count(rows: int) -> int:

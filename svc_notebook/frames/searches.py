@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
@@ -257,14 +258,11 @@ def _hits_frame(
 
 
 def _ranks_frame(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> pd.DataFrame:
-    sizes = [len(answer["hits"]) for answer in answers]
-    ranks: list[int | None] = [rank for answer in answers for rank in _ranks(answer)]
-    if queries is not None:
-        sizes = [size or 1 for size in sizes]
-        missing: list[int | None] = [None]
-        ranks = [rank for answer in answers for rank in [*_ranks(answer)] or missing]
+    missing: list[int | None] = [] if queries is None else [None]
+    ranks = [[*_ranks(answer)] or missing for answer in answers]
+    sizes = [len(ranks_of_answer) for ranks_of_answer in ranks]
     dtype = "int64" if queries is None else "Int64"
-    frame = pd.DataFrame({"rank": pd.Series(ranks, dtype=dtype)})
+    frame = pd.DataFrame({"rank": pd.Series([*chain(*ranks)], dtype=dtype)})
     if queries is not None:
         frame.insert(0, "query", pd.Series(_repeat(queries, sizes), dtype="str"))
     if any("queryID" in answer for answer in answers):

@@ -123,16 +123,7 @@ async def relax(client: AsyncClient, index: str, params: Params) -> Diagnosis:
     counts = await count_conditions(client, index, params)
     if not counts.total:
         return {"reasons": [f"The index {index} has no records."], "searches": []}
-    searches = [
-        RelaxedSearch(label=f"Without {c.condition.label}", hits=c.hits, value=c.condition.without)
-        for c in counts.conditions
-        if c.hits and not counts.is_query(c)
-    ]
-    if counts.hits:
-        searches = [{"label": "First page", "hits": counts.hits, "value": rest}]
-    elif len(counts.of("filter")) > 1 and counts.matching:
-        bare = without(rest, *FILTERS)
-        searches.append({"label": "Without any filter", "hits": counts.matching, "value": bare})
+    searches = _leave_out(counts, rest)
     words = [counted.condition.alone["query"] for counted in counts.of("word")]
     if words and not counts.matching:
         unknown = counts.unknown_words
@@ -147,6 +138,21 @@ async def relax(client: AsyncClient, index: str, params: Params) -> Diagnosis:
     if not searches:
         searches = [{"label": "All records", "hits": counts.total, "value": _plain(rest)}]
     return {"reasons": reasons, "searches": _unique(searches)}
+
+
+def _leave_out(counts: SearchCounts, rest: Params) -> list[RelaxedSearch]:
+    """Return the searches without a condition, or without all filters, that have hits."""
+    if counts.hits:
+        return [{"label": "First page", "hits": counts.hits, "value": rest}]
+    searches = [
+        RelaxedSearch(label=f"Without {c.condition.label}", hits=c.hits, value=c.condition.without)
+        for c in counts.conditions
+        if c.hits and not counts.is_query(c)
+    ]
+    if len(counts.of("filter")) > 1 and counts.matching:
+        bare = without(rest, *FILTERS)
+        searches.append({"label": "Without any filter", "hits": counts.matching, "value": bare})
+    return searches
 
 
 async def summarize(client: AsyncClient, index: str, params: Params, max_words: int) -> str:
@@ -236,6 +242,16 @@ def _list_words(rest: Params, max_words: int) -> Iterator[SearchCondition]:
 
 def _list_filters(rest: Params) -> Iterator[SearchCondition]:
     """List the filters: those on one attribute together, and each part of an expression."""
+    yield from _list_entries(rest)
+    yield from _list_parts(rest)
+    for name in FILTERS:
+        if name in rest and name not in (*ENTRY_FILTERS, "filters"):
+            center = ["aroundLatLng"] if name == "aroundRadius" else []
+            kept = {key: rest[key] for key in [*center, name] if key in rest}
+            yield SearchCondition("filter", name, without(rest, name), kept)
+
+
+def _list_entries(rest: Params) -> Iterator[SearchCondition]:
     groups: dict[tuple[str, ...], list[tuple[str, Any]]] = {}
     for name in ENTRY_FILTERS:
         for entry in _entries(name, rest.get(name)):
@@ -246,16 +262,14 @@ def _list_filters(rest: Params) -> Iterator[SearchCondition]:
         yield SearchCondition(
             "filter", label, _remove_entries(rest, entries), _only_entries(entries)
         )
+
+
+def _list_parts(rest: Params) -> Iterator[SearchCondition]:
     parts = split_conjunction(rest.get("filters") or "")
     for part in parts:
         left = " AND ".join(other for other in parts if other is not part)
         fewer = {**rest, "filters": left} if left else without(rest, "filters")
         yield SearchCondition("filter", f"the filter {part}", fewer, {"filters": part})
-    for name in FILTERS:
-        if name in rest and name not in (*ENTRY_FILTERS, "filters"):
-            center = ["aroundLatLng"] if name == "aroundRadius" else []
-            kept = {key: rest[key] for key in [*center, name] if key in rest}
-            yield SearchCondition("filter", name, without(rest, name), kept)
 
 
 def _list_parameters(rest: Params) -> Iterator[SearchCondition]:

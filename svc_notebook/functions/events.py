@@ -148,15 +148,7 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
     """
     frame = hits_of(frame)
     added = added_to(frame)
-    members = hints(Event).keys() - (OF_RECORDS if added else set())
-    chosen = frame[[name for name in frame.columns if name in members]].copy()
-    if "queryID" in added:
-        chosen["queryID"] = frame[added["queryID"]]
-    if "objectID" in frame and not {"objectIDs", "filters"} & {*chosen.columns, *shared}:
-        chosen["objectIDs"] = [[str(object_id)] for object_id in frame["objectID"]]
-    if "timestamp" in chosen and is_datetime64_any_dtype(chosen["timestamp"]):
-        chosen["timestamp"] = _milliseconds(chosen["timestamp"])
-    rows = take_documents(chosen, dict, "events")
+    rows = take_documents(_member_columns(frame, added, shared), dict, "events")
     events = [{**_search_members(frame), **event, **shared} for event in rows]
     if not all("index" in event for event in events):
         raise BadInput(
@@ -171,6 +163,21 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
                 "clickAnalytics=True"
             )
     return events
+
+
+def _member_columns(
+    frame: DataFrame, added: Mapping[str, str], shared: Mapping[str, Any]
+) -> DataFrame:
+    """Return the columns of rows that are members of events."""
+    members = hints(Event).keys() - (OF_RECORDS if added else set())
+    chosen = frame[[name for name in frame.columns if name in members]].copy()
+    if "queryID" in added:
+        chosen["queryID"] = frame[added["queryID"]]
+    if "objectID" in frame and not {"objectIDs", "filters"} & {*chosen.columns, *shared}:
+        chosen["objectIDs"] = [[str(object_id)] for object_id in frame["objectID"]]
+    if "timestamp" in chosen and is_datetime64_any_dtype(chosen["timestamp"]):
+        chosen["timestamp"] = _milliseconds(chosen["timestamp"])
+    return chosen
 
 
 def _search_members(frame: DataFrame) -> dict[str, Any]:

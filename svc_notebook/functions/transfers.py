@@ -325,22 +325,7 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
     parts = _parts(given.get("parts", SCOPES))
     min_share = given.get("min_share")
     check_min_share(min_share, "replace")
-    if "records" not in parts and (given.get("resume") or min_share is not None):
-        raise BadInput(
-            "`resume` and `min_share` apply to records: add records to `parts` to deploy them"
-        )
-    if "records" in parts and (out is not None or reviewed):
-        raise BadInput("a file contains no records: leave records out of `parts`")
-    if "records" in parts and given.get("guard") is not None:
-        raise BadInput(
-            "`guard` tries settings, synonyms and rules on the records of the target: leave "
-            "records out of `parts`"
-        )
-    if given.get("atomic") and given.get("forward_to_replicas"):
-        raise BadInput(
-            "`atomic` writes the index alone: leave out `forward_to_replicas`, or deploy the "
-            "replicas with replicas=True"
-        )
+    _refuse_contradictions(given, with_records="records" in parts, by_file=bool(reviewed))
     to = _profile(given.get("to"), "to")
     return DeployRun(
         client=asynchronous(given.get("client")),
@@ -362,6 +347,27 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         reviewed=reviewed,
         guard=None if given.get("guard") is None else check_judgments(given["guard"]),
     )
+
+
+def _refuse_contradictions(given: Mapping[str, Any], *, with_records: bool, by_file: bool) -> None:
+    """Raise `BadInput` for options that do not apply together."""
+    is_given = {name for name in ("min_share", "out", "guard") if given.get(name) is not None}
+    for_records = bool(given.get("resume")) or "min_share" in is_given
+    refusals = {
+        "`resume` and `min_share` apply to records: add records to `parts` to deploy them": (
+            for_records and not with_records
+        ),
+        "a file contains no records: leave records out of `parts`": (
+            with_records and ("out" in is_given or by_file)
+        ),
+        "`guard` tries settings, synonyms and rules on the records of the target: leave records "
+        "out of `parts`": with_records and "guard" in is_given,
+        "`atomic` writes the index alone: leave out `forward_to_replicas`, or deploy the replicas "
+        "with replicas=True": given.get("atomic") and given.get("forward_to_replicas"),
+    }
+    for message, applies in refusals.items():
+        if applies:
+            raise BadInput(message)
 
 
 def _read_plan(given: Mapping[str, Any]) -> PlanFile:

@@ -169,27 +169,23 @@ def _find_destination(
 ) -> tuple[dict[str, Any], Layer | None]:
     """Return the values that determine who receives the keys, and the project that sets one."""
     first = next((n for n, layer in enumerate(layers) if address_of(layer.values)), len(layers))
+    # In a profile, `allow_http` is a permission of the profile's address.
+    permitting = [*layers[: first + 1], *(x for x in layers[first + 1 :] if not x.is_profile)]
     sources = {
-        "address": layers[first] if first < len(layers) else None,
-        "app_id": next((layer for layer in layers if "app_id" in layer.values), None),
-        # In a profile it is a permission of the profile's address.
-        "allow_http": next(
-            (
-                layer
-                for n, layer in enumerate(layers)
-                if "allow_http" in layer.values and (n <= first or not layer.is_profile)
-            ),
-            None,
-        ),
-    }
-    values = address_of(sources["address"].values) if sources["address"] else {}
-    for name in ("app_id", "allow_http"):
-        if source := sources[name]:
-            values[name] = source.values[name]
-    project = next((source for source in sources.values() if source and source.file), None)
+        "app_id": _first_with("app_id", layers), "allow_http": _first_with("allow_http", permitting)
+    }  # fmt: skip
+    addressing = layers[first : first + 1]
+    values = address_of(addressing[0].values) if addressing else {}
+    values |= {name: source.values[name] for name, source in sources.items() if source}
+    files = [source for source in (*addressing, *sources.values()) if source and source.file]
+    project = files[0] if files else None
     if project:
         _check_redirection(project, layers, profile)
     return values, project
+
+
+def _first_with(name: str, layers: list[Layer]) -> Layer | None:
+    return next((layer for layer in layers if name in layer.values), None)
 
 
 def _check_redirection(project: Layer, layers: list[Layer], profile: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -29,17 +30,24 @@ def find_own_faults(rule: Rule) -> Iterator[ObjectProblem]:
     for address in _script_addresses(consequence):
         text = f"`{shorten(address, 60)}` runs code in the page of the user who searches"
         yield {"level": "odd", "text": f"{text}; redirect to an http address"}
-    places = [name for item in consequence.get("promote", ()) for name in promoted(item)]
-    for name in dict.fromkeys(name for name in places if places.count(name) > 1):
-        yield {"level": "odd", "text": f"`{name}` is pinned twice"}
-    for name in dict.fromkeys(hidden(consequence)):
-        if name in places:
-            yield {"level": "odd", "text": f"`{name}` is pinned and hidden"}
+    for text in (*_repeated_pins(consequence), *_schedule_fault(rule)):
+        yield {"level": "odd", "text": text}
+
+
+def _repeated_pins(consequence: Mapping[str, Any]) -> Iterator[str]:
+    pins = Counter(name for item in consequence.get("promote", ()) for name in promoted(item))
+    yield from (f"`{name}` is pinned twice" for name, count in pins.items() if count > 1)
+    hidden_ids = dict.fromkeys(hidden(consequence))
+    yield from (f"`{name}` is pinned and hidden" for name in hidden_ids if name in pins)
+
+
+def _schedule_fault(rule: Rule) -> Iterator[str]:
     spans = [read_span(span) for span in rule.get("validity") or ()]
-    if spans and all(start == end for start, end in spans):
-        yield {"level": "odd", "text": "the schedule is empty: start and end are equal"}
-    elif spans and all(end <= time.time() or start == end for start, end in spans):
-        yield {"level": "odd", "text": "the schedule is over"}
+    lasting = [end for start, end in spans if start != end]
+    if spans and not lasting:
+        yield "the schedule is empty: start and end are equal"
+    elif spans and max(lasting) <= time.time():
+        yield "the schedule is over"
 
 
 def _script_addresses(value: Any) -> Iterator[str]:

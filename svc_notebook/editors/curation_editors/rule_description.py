@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -87,19 +87,32 @@ def _describe_effects(consequence: Mapping[str, Any], titles: Mapping[str, str])
 
 
 def _describe_param(name: str, value: Any) -> Iterator[str]:
-    page = value.get("redirect") if name == "renderingContent" and isinstance(value, dict) else None
     if name == "query":
         yield from _describe_query_edits(value)
-    elif name == "filters":
-        yield f"show only hits with {value}"
-    elif name == "optionalFilters":
-        yield f"boost hits with {_write_value(value)}"
-    elif name == "automaticFacetFilters" and _is_texts(value):
-        yield f"filter by the {', '.join(value)} in the query"
-    elif isinstance(page, dict) and list(value) == ["redirect"] and page.get("url"):
-        yield f"redirect to {page['url']}"
+    elif name in PARAM_PHRASES and (phrase := PARAM_PHRASES[name](value)):
+        yield phrase
     else:
         yield f"{name}: {_write_value(value)}"
+
+
+def _describe_redirect(content: Any) -> str:
+    page = content.get("redirect") if isinstance(content, dict) else None
+    if not isinstance(page, dict) or list(content) != ["redirect"] or not page.get("url"):
+        return ""
+    return f"redirect to {page['url']}"
+
+
+def _describe_automatic(facets: Any) -> str:
+    return f"filter by the {', '.join(facets)} in the query" if _is_texts(facets) else ""
+
+
+# Phrases of parameters; an empty one stands for a value without a phrase.
+PARAM_PHRASES: dict[str, Callable[[Any], str]] = {
+    "filters": lambda value: f"show only hits with {value}",
+    "optionalFilters": lambda value: f"boost hits with {_write_value(value)}",
+    "automaticFacetFilters": _describe_automatic,
+    "renderingContent": _describe_redirect,
+}
 
 
 def _name_members(data: Any) -> str:

@@ -245,15 +245,11 @@ def _find_duplicates(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
 
 def _find_contained(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
     """Yield synonyms that are part of another synonym, with the first that contains them."""
+    entries = list(_fold_entries(synonyms))
     groups: dict[tuple[str, str], list[tuple[str, frozenset[str]]]] = defaultdict(list)
-    entries: list[tuple[str, str | None, frozenset[str]]] = []
-    for synonym in synonyms:
-        kind, head = synonym["type"], head_of(synonym)
-        words = frozenset(filter(None, map(_fold, words_of(synonym))))
-        if kind in ("synonym", "onewaysynonym") and words:
-            entries.append((synonym["objectID"], None if head is None else _fold(head), words))
-            for key in [("", word) for word in words] if head is None else [("to", _fold(head))]:
-                groups[key].append((synonym["objectID"], words))
+    for name, head, words in entries:
+        for key in [("", word) for word in words] if head is None else [("to", head)]:
+            groups[key].append((name, words))
     for name, head, words in entries:
         all_words = words if head is None else words | {head}
         # A synonym with all words is among those that have the rarest word.
@@ -265,6 +261,17 @@ def _find_contained(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
             containing += [other for other, more in groups["to", head] if words < more]
         if containing:
             yield name, containing[0]
+
+
+def _fold_entries(
+    synonyms: Iterable[Synonym],
+) -> Iterator[tuple[str, str | None, frozenset[str]]]:
+    """Yield the objectID, head and words of synonyms that replace words by equals."""
+    for synonym in synonyms:
+        head = head_of(synonym)
+        words = frozenset(filter(None, map(_fold, words_of(synonym))))
+        if synonym["type"] in ("synonym", "onewaysynonym") and words:
+            yield synonym["objectID"], None if head is None else _fold(head), words
 
 
 def _find_edges(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str, str]]:
