@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import os
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import ClassVar, Generic, TypeVar
@@ -19,7 +19,13 @@ import msgspec
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client.config import ClientConfig
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.files import add_checksum, hold_lock, user_data_folder, verify_checksum
+from svc_notebook.files import (
+    add_checksum,
+    hold_lock,
+    user_data_folder,
+    verify_checksum,
+    write_atomically,
+)
 
 Entry = TypeVar("Entry", bound=msgspec.Struct)
 _WARNED_PATHS: set[Path] = set()
@@ -47,6 +53,19 @@ class JournalFile(Generic[Entry]):
             async with hold_lock(self.path.with_suffix(".lock")):
                 line = add_checksum(msgspec.json.encode(entry))
                 await asyncio.to_thread(append_line, self.path, line)
+
+    async def compact(self, keep: Callable[[list[Entry]], list[Entry]]) -> None:
+        """Keep one line for each entry that `keep` returns, and those of other versions."""
+        with self._open():
+            async with hold_lock(self.path.with_suffix(".lock")):
+                await asyncio.to_thread(self._rewrite, keep)
+
+    def _rewrite(self, keep: Callable[[list[Entry]], list[Entry]]) -> None:
+        lines = map(verify_checksum, self.path.read_bytes().split(b"\n"))
+        foreign = [json for json in lines if json is not None and self._decode(json) is None]
+        kept = map(msgspec.json.encode, keep(JournalFile.read(self)))
+        content = b"".join(map(add_checksum, (*foreign, *kept)))
+        write_atomically(self.path, content, sync=True, mode=0o600)
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:

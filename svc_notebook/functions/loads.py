@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from os import PathLike
 from typing import Any, Unpack
 
@@ -415,17 +414,9 @@ async def replace_records(
     """
     if not 0 <= min_share <= 1:
         raise BadInput(f"`min_share` must be a share from 0 to 1, not {min_share!r}")
-    aio = asynchronous(client)
-    async with (
-        awaited(source, options) as given,
-        aio.replacing(index, min_share=min_share) as scratch,
-    ):
+    async with awaited(source, options) as given:
         rows = record_columns(given, options)
-        options["replace_records"] = True
-        result = await loading.load(aio, rows, scratch, on_progress=on_progress, **options)
-        if result.rejected_rows and not skip_rejected:
-            raise BadInput(
-                f"{result.rejected_rows} rows cannot be sent; nothing was replaced. `plan` lists "
-                "the reasons; `skip_rejected` skips these rows"
-            )
-    return dataclasses.replace(result, index=index)
+        return await loading.load(
+            asynchronous(client), rows, index, if_exists="replace", min_share=min_share,
+            on_progress=on_progress, skip_rejected=skip_rejected, **options,
+        )  # fmt: skip

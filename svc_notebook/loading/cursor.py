@@ -20,6 +20,8 @@ class LoadCursor(NamedTuple):
     # The size in bytes and the time of change of each file that was loaded.
     files: Mapping[str, tuple[int, int]] = {}
     has_new_files: bool = True
+    # The types that the columns of earlier increments were sent as.
+    columns: Mapping[str, str] = {}
 
     def select_files(self, paths: Sequence[Path]) -> tuple[list[Path], LoadCursor]:
         """Return the new and changed files, or one if there is none, and the cursor after them."""

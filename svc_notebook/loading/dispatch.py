@@ -90,6 +90,7 @@ async def load(
     cursor: str | None = None,
     reset_cursor: bool = False,
     compare_with: CompareWith = "index",
+    skip_rejected: bool = True,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
@@ -98,7 +99,7 @@ async def load(
     stored as they were sent. An index is not replaced if there are differences, or by fewer records
     than the share `min_share` of the old number. If cancelled, raises `Stopped`, whose `result` is
     the result so far. `resume` continues an interrupted load of files. `on_progress` is called with
-    `(rows sent, rows)`.
+    `(rows sent, rows)`. Unless `skip_rejected`, rejected rows of a replacement are an error.
     """
     _check_index(index)
     if in_flight is not None and in_flight < 1:
@@ -132,12 +133,10 @@ async def load(
             raise BadInput("`per_second` does not work with a source in partitions; omit it")
         if cursor is not None:
             raise BadInput("`cursor` does not work with a source in partitions; omit it")
-        if contract:
-            raise BadInput("`plan` does not work with a source in partitions; check one of them")
         return await load_partitions(
             client, partitions, index, checked, if_exists=if_exists, min_share=min_share,
             dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
-            on_progress=on_progress,
+            on_progress=on_progress, contract=contract, skip_rejected=skip_rejected,
         )  # fmt: skip
     return await load_source(
         client, source, index, checked, if_exists=if_exists, min_share=min_share,
@@ -145,7 +144,7 @@ async def load(
         in_flight=in_flight or DEFAULT_IN_FLIGHT,
         on_progress=on_progress,
         contract=contract, per_second=per_second, undo_rows=undo_rows,
-        compare_with=compare_with,
+        compare_with=compare_with, skip_rejected=skip_rejected,
     )  # fmt: skip
 
 

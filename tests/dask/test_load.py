@@ -319,3 +319,34 @@ def test_a_package_that_is_being_imported_has_no_workers(monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "distributed", ModuleType("distributed"))
 
     assert find_workers() is None
+
+
+@pytest.mark.usefixtures("workers")
+def test_a_distributed_load_is_listed_and_checks_a_saved_plan(
+    client: Client, index: str, tmp_path: Path
+) -> None:
+    loading.plan(FRAME, index, id="sku").save(tmp_path / "plan.yaml")
+
+    svc.load(spread(), index, plan=tmp_path / "plan.yaml", client=client)
+    with pytest.raises(BadInput, match="`weight` is new"):
+        svc.load(
+            spread(FRAME.assign(weight=1.5)), index, plan=tmp_path / "plan.yaml", client=client
+        )
+
+    failed, finished = svc.loads(index, client=client).itertuples()
+    assert (finished.state, finished.rows, finished.sent) == ("finished", ROWS, ROWS)
+    assert finished.source == "the Dask DataFrame of 8 partitions"
+    assert failed.state == "failed"
+    with pytest.raises(BadInput, match="no previous versions are kept"):
+        svc.undo_load(str(finished.load_id), client=client)
+
+
+@pytest.mark.usefixtures("workers")
+def test_rejected_rows_of_a_partition_prevent_a_replacement(client: Client, index: str) -> None:
+    svc.push(FRAME.head(5), index, id="sku", client=client)
+    broken = FRAME.assign(sku=FRAME["sku"].where(FRAME.index != 3000))
+
+    with pytest.raises(BadInput, match="1 rows cannot be sent"):
+        svc.replace_records(index, spread(broken), id="sku", client=client)
+
+    assert len(stored(client, index)) == 5

@@ -144,3 +144,26 @@ def test_options_that_lose_rows_are_refused(client: Client, index: str) -> None:
             load(client, rows, index, **options)
     with pytest.raises(BadInput, match=r"has texts, but the last load ended at '1' \(numbers\)"):
         load(client, [{"id": "2", "n": "x"}], index, cursor="n")
+
+
+def test_columns_keep_their_types_over_increments(
+    client: Client, index: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "t.csv"
+    increments = [
+        [("A-1", "1.5", "true"), ("17", "2", "false")],
+        [("18", "on request", "true"), ("19", "3", "maybe")],
+        [("20", "4", "false")],
+    ]
+    rejected = []
+    for number, rows in enumerate(increments):
+        lines = [f"{number}{n},{number},{','.join(row)}" for n, row in enumerate(rows)]
+        path.write_text("\n".join(["id,at,code,price,new", *lines, ""]))
+        rejected.append(load(client, path, index, cursor="at").rejected_rows)
+
+    records = [hit for page in client.browse_pages(index) for hit in page["hits"]]
+
+    assert rejected == [0, 2, 0]
+    assert {type(record["code"]) for record in records} == {str}
+    assert {type(record["new"]) for record in records} == {bool}
+    assert {type(record["price"]) for record in records} <= {int, float}

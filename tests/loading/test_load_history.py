@@ -15,6 +15,7 @@ import svc_notebook as svc
 from svc_notebook import loading
 from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput, SvcError
+from svc_notebook.loading.history import journal
 from svc_notebook.loading.history.journal import LoadJournal
 from svc_notebook.session.connection import make_client
 from tests.conftest import Running
@@ -242,3 +243,38 @@ def test_old_versions_make_room(
             undo(client, load_id)
     folder = LoadJournal.of(client.connection).versions_folder
     assert sum(file.stat().st_size for file in folder.glob("*.jsonl")) <= 3000
+
+
+def test_pushed_and_replaced_records_are_listed_and_undone(client: Client, index: str) -> None:
+    svc.push(pd.DataFrame(rows_of({1: 1, 2: 2})), index, id="id", client=client)
+    before = stored(client, index)
+    svc.replace_records(index, rows_of({2: 5, 3: 3}), id="id", client=client)
+
+    replaced, pushed = svc.loads(index, client=client).itertuples()
+
+    assert (replaced.if_exists, pushed.if_exists) == ("replace", "append")
+    assert (replaced.undo, pushed.undo) == ("possible", "possible")
+    undo(client, str(replaced.load_id))
+    assert stored(client, index) == before
+    undo(client, str(pushed.load_id))
+    assert stored(client, index) == {}
+
+
+def test_the_journal_keeps_the_newest_loads(
+    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "MAX_JOURNAL_BYTES", 6_000)
+    frame = pd.DataFrame({"id": [1], "at": [1]})
+    load(client, frame, index, cursor="at", undo_rows=0)
+    increment = newest(client, index)
+    ids = [load(client, frame, index) for _ in range(15)]
+
+    listed = [*svc.loads(index, client=client)["load_id"]]
+
+    path = LoadJournal.of(client.connection).path
+    assert path.stat().st_size <= 6_000
+    assert listed[0] == ids[-1]
+    assert listed[-1] == increment
+    assert ids[0] not in listed
+    assert not LoadJournal.of(client.connection).versions_path(ids[0]).exists()
+    undo(client, ids[-1])

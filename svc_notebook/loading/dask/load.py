@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from svc_notebook.client.operations import count_records
 from svc_notebook.client.task_group import run_together
@@ -31,6 +33,13 @@ from svc_notebook.loading.dask.resumption import (
     open_partition_checkpoint,
     still_holds,
 )
+from svc_notebook.loading.history.recorder import (
+    LoadRecorder,
+    is_recorded,
+    new_entry,
+    recording,
+)
+from svc_notebook.loading.load_plan.contract import LoadContract
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.profile import ID_NAMES
 from svc_notebook.loading.load_plan.row_errors import MAX_LISTED_ROWS
@@ -41,7 +50,12 @@ from svc_notebook.loading.sending.concurrency_limiter import (
     ConcurrencyLimiter,
 )
 from svc_notebook.loading.sending.load import load_source
-from svc_notebook.loading.sending.replacement import check_share, check_target, warn_of_hashes
+from svc_notebook.loading.sending.replacement import (
+    check_rejected,
+    check_share,
+    check_target,
+    warn_of_hashes,
+)
 from svc_notebook.loading.sending.result import LoadResult
 from svc_notebook.loading.sources.partitions import SourcePartitions, find_workers
 
@@ -71,6 +85,8 @@ async def load_partitions(
     verify: bool,
     in_flight: int | None,
     on_progress: OnProgress | None,
+    contract: LoadContract | None = None,
+    skip_rejected: bool = True,
 ) -> LoadResult:
     """Send each partition, `in_flight` at a time, on Dask workers if available, else here.
 
@@ -78,9 +94,12 @@ async def load_partitions(
     """
     options = _checked(partitions, options, if_exists, verify=verify)
     run = _DaskRun(client, partitions, index, options, in_flight, on_progress)
+    run.contract, run.skip_rejected = contract, skip_rejected
     if dry_run:
         first = partitions.first()
-        return await load_source(client, first, index, run.options_of(0), dry_run=True)
+        return await load_source(
+            client, first, index, run.options_of(0), dry_run=True, contract=contract
+        )
     run.checkpoint = open_partition_checkpoint(
         client, partitions, index, options, if_exists, hashed=run.hashed
     )
@@ -96,13 +115,27 @@ async def load_partitions(
     run.options = await _check_attribute_loss(client, partitions, index, run, if_exists)
     try:
         with run.checkpoint.hold() if run.checkpoint else nullcontext():
-            await run.carry_out(if_exists, min_share, resume=resume)
+            async with _recorded(run, if_exists):
+                await run.carry_out(if_exists, min_share, resume=resume)
     except asyncio.CancelledError:
         raise Stopped(f"stopped. {run.progress()}", result=run.result()) from None
     except Exception as error:  # the computation of a partition can raise any error
         error.add_note(run.progress())
         raise
     return run.result()
+
+
+def _recorded(run: _DaskRun, if_exists: IfExists) -> AbstractAsyncContextManager[None]:
+    """Return the context that lists the load in the journal; it cannot be undone."""
+    if not is_recorded(run.index):
+        return nullcontext()
+    entry = new_entry(
+        run.client, run.result().plan, if_exists, run.options.action, source=run.partitions.name
+    )
+    entry = msgspec.structs.replace(entry, options=run.options.to_save())
+    recorder = LoadRecorder(run.client, entry, 0)
+    recorder.abandon("its partitions are sent side by side, and no previous versions are kept")
+    return recording(recorder, lambda: (run.result(), 0))
 
 
 async def _check_attribute_loss(
@@ -191,6 +224,10 @@ class _DaskRun:
     # Partitions that were handed out: those that are not done may be stored in part.
     begun: set[int] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    # The columns that each partition must have, and whether rejected rows do not prevent a
+    # replacement.
+    contract: LoadContract | None = None
+    skip_rejected: bool = True
     # Whether the temporary index is kept although the load was refused.
     is_kept: bool = False
     started: float = field(default_factory=monotonic)
@@ -247,6 +284,8 @@ class _DaskRun:
             await copy_around(self.client, self.index, target)
             await self.send(target)
             await self._check_stored(target)
+            if not self.skip_rejected:
+                check_rejected(self._plan().rejected_rows)
             await self._check_share(min_share)
             await temporary.promote()
         except BaseException as error:
@@ -394,10 +433,13 @@ class _DaskRun:
         options = self.options_of(number)
         workers = find_workers()
         if workers is None:
-            return await send_here(self.client, partition, target, options, dry_run=dry_run)
+            return await send_here(
+                self.client, partition, target, options, dry_run=dry_run, contract=self.contract
+            )
         return await send_on_worker(
-            workers, self.client, partition, target, options, dry_run=dry_run, advise=self.advice
-        )
+            workers, self.client, partition, target, options, dry_run=dry_run,
+            contract=self.contract, advise=self.advice,
+        )  # fmt: skip
 
     def options_of(self, number: int) -> LoadSettings:
         """Return the options of a partition; hashed ids get a salt so that equal rows differ."""

@@ -14,6 +14,7 @@ import pandas as pd
 
 from svc_notebook.errors import CallFailed, Stopped, SvcError
 from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
+from svc_notebook.loading.load_plan.contract import LoadContract
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.load import load_source
 from svc_notebook.loading.sending.result import LoadResult
@@ -51,6 +52,7 @@ def send_partition(
     index: str,
     options: Mapping[str, Any],
     dry_run: bool = False,
+    contract: LoadContract | None = None,
 ) -> Sent:
     """Send one partition, on a worker."""
     is_cancelled = _find_cancellation()
@@ -58,7 +60,9 @@ def send_partition(
     async def send() -> LoadResult:
         async with credentials.client() as client:
             settings = LoadSettings.of(options)
-            work = load_source(client, partition, index, settings, in_flight=1, dry_run=dry_run)
+            work = load_source(
+                client, partition, index, settings, in_flight=1, dry_run=dry_run, contract=contract
+            )
             return await _run_until_cancelled(work, is_cancelled)
 
     try:
@@ -103,13 +107,16 @@ async def send_here(
     options: LoadSettings,
     *,
     dry_run: bool = False,
+    contract: LoadContract | None = None,
 ) -> LoadResult:
     """Send one partition from this process."""
     source = partition
     if not isinstance(partition, str):
         source = await asyncio.to_thread(_compute, partition)
     try:
-        return await load_source(client, source, target, options, in_flight=1, dry_run=dry_run)
+        return await load_source(
+            client, source, target, options, in_flight=1, dry_run=dry_run, contract=contract
+        )
     except CallFailed as error:
         error.__notes__ = []  # the note describes all partitions
         raise
@@ -131,6 +138,7 @@ async def send_on_worker(
     options: LoadSettings,
     *,
     dry_run: bool = False,
+    contract: LoadContract | None = None,
     advise: Callable[[], str] = lambda: AGAIN,
 ) -> LoadResult:
     """Send one partition on a worker that Dask chooses; a cancellation ends it there, too.
@@ -142,6 +150,7 @@ async def send_on_worker(
     name = f"svc-load-{secrets.token_hex(8)}"
     work = delayed(send_partition, pure=False)(
         partition, WorkerCredentials(client.connection), target, asdict(options), dry_run,
+        contract,
         dask_key_name=name,
     )  # fmt: skip
     future = workers.compute(work)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from svc_notebook.client.config import ClientConfig
 
+# A larger journal keeps the newest loads, of half of this size.
+MAX_JOURNAL_BYTES = 4_000_000
 LoadState = Literal["running", "finished", "interrupted", "failed", "undone"]
 
 
@@ -60,6 +62,8 @@ class LoadEntry(msgspec.Struct, frozen=True):
     cursor_type: str = ""
     cursor_value: str = ""
     cursor_files: dict[str, tuple[int, int]] = {}
+    # The types that the columns were sent as, which later increments have, too.
+    cursor_columns: dict[str, str] = {}
 
 
 class LoadJournal(JournalFile[LoadEntry]):
@@ -76,6 +80,28 @@ class LoadJournal(JournalFile[LoadEntry]):
     def of(cls, connection: ClientConfig) -> LoadJournal:
         """Return the journal of an application."""
         return cls(application_folder(connection) / "loads.jsonl")
+
+    async def write(self, entry: LoadEntry) -> None:
+        """Append the state of a load; the oldest loads make room if the journal is too large."""
+        await super().write(entry)
+        if self.path.stat().st_size > MAX_JOURNAL_BYTES:
+            await self.compact(self._keep_newest)
+
+    def _keep_newest(self, entries: list[LoadEntry]) -> list[LoadEntry]:
+        """Return the newest loads, those that run, and the last of each increment."""
+        ends = {
+            (entry.index, entry.cursor, entry.cursor_source): entry.load_id
+            for entry in entries if entry.cursor and entry.state == "finished"
+        }  # fmt: skip
+        needed = {*ends.values(), *(each.load_id for each in entries if each.state == "running")}
+        room, kept = MAX_JOURNAL_BYTES // 2, []
+        for entry in reversed(entries):
+            room -= len(msgspec.json.encode(entry))
+            if room > 0 or entry.load_id in needed:
+                kept.append(entry)
+            else:
+                self.versions_path(entry.load_id).unlink(missing_ok=True)
+        return kept[::-1]
 
     @property
     def versions_folder(self) -> Path:
@@ -118,7 +144,10 @@ def find_cursor(
         for entry in reversed(LoadJournal.of(connection).read()):
             load = (entry.index, entry.cursor, entry.cursor_source, entry.state)
             if load == (index, column, digest, "finished"):
-                return LoadCursor(column, entry.cursor_type, entry.cursor_value, entry.cursor_files)
+                return LoadCursor(
+                    column, entry.cursor_type, entry.cursor_value, entry.cursor_files,
+                    columns=entry.cursor_columns,
+                )  # fmt: skip
     return LoadCursor(column)
 
 

@@ -214,6 +214,9 @@ def new_entry(
     ends: dict[str, Any] = {} if cursor is None else {
         "cursor": cursor.column, "cursor_type": cursor.type, "cursor_value": cursor.value,
         "cursor_files": dict(cursor.files), "cursor_source": cursor_source,
+        "cursor_columns": {**cursor.columns, **{
+            row.name: row.sent_as for row in plan.column_rows if row.missing < plan.rows
+        }},
     }  # fmt: skip
     return LoadEntry(
         secrets.token_hex(4), time.time(), plan.index, source, checkpoint=checkpoint,

@@ -61,8 +61,8 @@ class LoadContract:
         if differences:
             shown = "; ".join(differences[:MAX_NAMED_DIFFERENCES])
             raise BadInput(
-                f"nothing was sent: {plan.source} differs from {self.name}: {shown}. Correct the "
-                "source, or save a new plan"
+                f"{plan.source} is not sent, because it differs from {self.name}: {shown}. Correct "
+                "the source, or save a new plan"
             )
 
     def _differences(self, plan: LoadPlan) -> Iterator[str]:

@@ -128,7 +128,7 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
     few values prevent from being numbers.
     """
     _refuse_options(options)
-    if not table.untyped or table.errors:
+    if not table.untyped or table.errors or table.cursor:
         raise NeedsDatabase
     columns = table.few_rows(_max_cells(len(table.fields)))
     if columns is None:

@@ -34,13 +34,17 @@ from svc_notebook.loading.load_plan.type_inference import (
     type_aggregates,
 )
 from svc_notebook.loading.notes import Advice
-from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.options import Kind, LoadSettings
 from svc_notebook.loading.table import WRITTEN, RowError, SourceTable, TableColumn
 from svc_notebook.loading.text_cells.amounts import AmountForm
 from svc_notebook.loading.text_cells.dates import DateForm
 
 Forms = Mapping[TableColumn, AmountForm | DateForm]
 MAX_ID_BYTES = 512
+# The types of columns that later increments have, too: the values of `dtype` by what is sent.
+EARLIER_TYPES: Mapping[str, Kind] = {
+    "integer": "number", "number": "number", "boolean": "boolean",
+}  # fmt: skip
 # The columns that a note names.
 MAX_NAMED_COLUMNS = 5
 # Values of `dtype` whose values are JSON.
@@ -76,7 +80,11 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     chosen = choose_columns(table, options)
     inferred = [field for field in chosen if _is_inferred(table, field, options)]
     sample = read_sample(table, inferred)
-    guesses = guess_columns(sample, table.separator, options)
+    earlier = table.cursor.columns if table.cursor else {}
+    guesses = {
+        field: replace(guess, types=()) if earlier.get(field.name) == "text" else guess
+        for field, guess in guess_columns(sample, table.separator, options).items()
+    }
     amounts = find_amounts(table, chosen, options)
     forms = _find_forms(table, chosen, options)
     likely = {field.name: guesses[field].types[:1] for field in inferred}
@@ -111,6 +119,14 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
         else _amount_or_typed(table, field, amounts.get(field), found, forms, options)
         for field in chosen
     )
+    misfits = {
+        column.name: EARLIER_TYPES[earlier[column.name]]
+        for column in columns
+        if column.field in sample and column.sent_as == "text" and column.missing < found[ROW_COUNT]
+        if earlier.get(column.name) in EARLIER_TYPES
+    }
+    if misfits:
+        return profile_table(table, replace(options, dtype={**options.dtype, **misfits}))
     doubtful = {field.name for field, guess in guesses.items() if guess.doubt}
     texts = [column for column in columns if column.name not in doubtful]
     mixed = find_mixed_columns(table, texts, sample)

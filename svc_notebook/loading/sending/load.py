@@ -34,6 +34,7 @@ from svc_notebook.loading.sending.attribute_loss import (
     ReadColumns,
 )
 from svc_notebook.loading.sending.load_run import LoadRun
+from svc_notebook.loading.sending.replacement import check_rejected
 from svc_notebook.loading.sending.result import LoadResult
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.sources.source import QUERY
@@ -65,6 +66,7 @@ async def load_source(
     per_second: int | None = None,
     undo_rows: int = DEFAULT_UNDO_ROWS,
     compare_with: CompareWith = "index",
+    skip_rejected: bool = True,
 ) -> LoadResult:
     """Load one source in this process; see `load` for the options.
 
@@ -77,7 +79,7 @@ async def load_source(
         "if_exists": if_exists, "min_share": min_share, "dry_run": dry_run, "resume": resume,
         "verify": verify, "in_flight": in_flight, "on_progress": on_progress,
         "contract": contract, "per_second": per_second, "undo_rows": undo_rows,
-        "compare_with": compare_with,
+        "compare_with": compare_with, "skip_rejected": skip_rejected,
     }  # fmt: skip
     try:
         return await _load_once(client, source, index, options, **arguments)
@@ -114,6 +116,7 @@ async def _load_once(
     per_second: int | None = None,
     undo_rows: int = DEFAULT_UNDO_ROWS,
     compare_with: CompareWith = "index",
+    skip_rejected: bool = True,
 ) -> LoadResult:
     started = source.started if isinstance(source, RecordStream) else monotonic()
     db = Database()
@@ -122,6 +125,8 @@ async def _load_once(
         prepared = await db.in_thread(prepare, source, index, options, db)
         if contract:
             contract.check(prepared.plan)
+        if not skip_rejected:
+            check_rejected(prepared.plan.rejected_rows)
         read = ReadColumns.of(source, index, client)
         run = LoadRun(client, index, prepared, in_flight, on_progress, started, read)
         run.per_second, run.undo_rows = per_second, undo_rows

@@ -47,6 +47,15 @@ async def warn_of_hashes(client: AsyncClient, index: str) -> None:
             )
 
 
+def check_rejected(rows: int) -> None:
+    """Raise `BadInput` if rows are rejected that the new index would lack."""
+    if rows:
+        raise BadInput(
+            f"{rows} rows cannot be sent; nothing was replaced. `plan` lists the reasons; "
+            "`skip_rejected` skips these rows"
+        )
+
+
 async def check_share(
     client: AsyncClient, index: str, plan: LoadPlan, min_share: float | None
 ) -> None:
