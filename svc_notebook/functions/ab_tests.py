@@ -207,14 +207,10 @@ async def read_ab_test(test: int, *, client: AnyClient | None = None) -> ABTestR
         destructive="stop the A/B test {test}, which cannot be started again",
     ),
     endpoints=("stop_ab_test",),
+    like=read_ab_test.__doc__,
 )
 async def stop_ab_test(test: int, *, client: AnyClient | None = None) -> ABTestSummary:
     """Stop an A/B test: all users search the control again, and the figures stay.
-
-    Parameters
-    ----------
-    test : int
-        Id of the test.
 
     Returns
     -------
@@ -245,24 +241,15 @@ async def stop_ab_test(test: int, *, client: AnyClient | None = None) -> ABTestS
         destructive="delete the A/B test {test} and its report",
     ),
     endpoints=("delete_ab_test",),
+    like=read_ab_test.__doc__,
 )
 async def delete_ab_test(test: int, *, client: AnyClient | None = None) -> ABTestSummary:
     """Delete an A/B test and its report; its searches stay counted in analytics.
-
-    Parameters
-    ----------
-    test : int
-        Id of the test.
 
     Returns
     -------
     dict
         `id` (int), `index` (str, the control) and `done` (`deleted`).
-
-    Raises
-    ------
-    NotFound
-        If the test does not exist.
 
     Examples
     --------
