@@ -69,8 +69,10 @@ function render(mount) {
       },
     }),
   );
+  const changed = h("p", { class: "missing", hidden: true });
   const blind = check("blind", "hides where hits were found and how others rated them");
   const shuffled = check("shuffled", "shows hits in random order");
+  const onlyChanged = check("only_changed", "shows only hits whose record has changed since it was judged", "changed");
   const queryPanel = h("details", { class: "facets" }, h("summary", {}, "Queries"), list.el, ask);
   const keys = h("p", { class: "hint keys" });
   const head = h(
@@ -92,8 +94,9 @@ function render(mount) {
   );
   fill(
     view.body,
-    h("div", { class: "row progress-row" }, meter, progress, h("span", { class: "row ways" }, blind.el, shuffled.el)),
+    h("div", { class: "row progress-row" }, meter, progress, h("span", { class: "row ways" }, onlyChanged.el, blind.el, shuffled.el)),
     gone,
+    changed,
     h(
       "div",
       { class: "results" },
@@ -119,13 +122,18 @@ function render(mount) {
   const headSizes = new ResizeObserver(() => view.root.style.setProperty("--svc-judging-head", `${head.offsetHeight}px`));
   headSizes.observe(head);
 
-  /** @param {"blind" | "shuffled"} name @param {string} title */
-  function check(name, title) {
-    const box = h("input", {
-      type: "checkbox",
-      on: { change: () => view.run("arrange", { blind: blind.box.checked, shuffled: shuffled.box.checked }) },
+  /** @param {"blind" | "shuffled" | "only_changed"} name @param {string} title @param {string} [label] */
+  function check(name, title, label = name) {
+    const box = h("input", { type: "checkbox", on: { change: arrange } });
+    return { box, el: h("label", { class: "row hint", title }, box, label) };
+  }
+
+  function arrange() {
+    void view.run("arrange", {
+      blind: blind.box.checked,
+      shuffled: shuffled.box.checked,
+      only_changed: onlyChanged.box.checked,
     });
-    return { box, el: h("label", { class: "row hint", title }, box, name) };
   }
 
   const questions = () => /** @type {Question[]} */ (model.get("questions") ?? []);
@@ -188,11 +196,14 @@ function render(mount) {
       h("kbd", {}, "o"), " record ", h("kbd", {}, "["), " ", h("kbd", {}, "]"), " query ", h("kbd", {}, "g"), " next to judge",
     ),
   );
-  for (const [name, { box }] of Object.entries({ blind, shuffled }))
+  for (const [name, { box }] of Object.entries({ blind, shuffled, only_changed: onlyChanged }))
     view.link.watch(name, (on) => {
       box.checked = Boolean(on);
     });
   view.link.watch("state", (state) => {
+    changed.hidden = !state?.changed;
+    onlyChanged.el.hidden = !state?.changed;
+    fill(changed, `${state?.changed} judged records have changed since; grade them again.`);
     gone.hidden = !state?.gone;
     fill(gone, `${state?.gone} judged records are no longer in the index; check whether objectIDs have changed.`);
   });

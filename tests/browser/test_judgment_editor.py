@@ -312,3 +312,32 @@ def test_five_hits_are_in_sight_at_the_height_that_is_the_default(notebook: Note
             hit.getBoundingClientRect().bottom <= el.getBoundingClientRect().bottom).length"""
     )
     assert visible == 5
+
+
+def test_judgments_of_changed_records_are_marked_filtered_and_given_again(
+    notebook: Notebook, service: Running
+) -> None:
+    fill(service, "altered", products())
+    notebook.run(
+        "f = svc.edit.judgments('altered', ['oak'], rater='ada', depth=3)\n"
+        "for hit in f.sheet['hits']: f.grade(hit['id'], 2)\n"
+        "judged = f.frame; f.close()"
+    )
+    changed = notebook.ask("judged['objectID'][1]")
+    record = {"objectID": changed, "name": "oak wardrobe", "brand": "Acme"}
+    fill(service, "altered", [record])
+
+    editor = notebook.open("f = svc.edit.judgments('altered', judgments=judged, rater='ada')\nf")
+
+    marked = hits(editor).filter(has_text="changed since")
+    expect(marked).to_have_count(1)
+    expect(editor).to_contain_text("1 judged records have changed since")
+    before = hits(editor).count()
+    assert before > 1
+    editor.get_by_label("changed", exact=True).check()
+    expect(hits(editor)).to_have_count(1)
+    hits(editor).first.focus()
+    press(notebook, "2")
+    expect(marked).to_have_count(0)
+    assert not notebook.complaints
+    notebook.run("f.close()")

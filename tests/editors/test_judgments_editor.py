@@ -530,3 +530,35 @@ def test_a_blind_rater_sees_the_score_of_the_own_grades_alone(client: Client, sh
     event_loop.run(editor.arrange(True, False))
 
     assert score(editor)["whole"][0]["mean"] is None
+
+
+def test_judgments_of_records_that_have_changed_are_marked_and_filtered(
+    client: Client, shop: str
+) -> None:
+    first = svc.edit.judgments(shop, ["lamp"], rater="ada", client=client)
+    first.grade("1", 3)
+    first.grade("2", 1)
+    judged = first.frame
+    first.close()
+    assert judged["record_hash"].str.len().tolist() == [16, 16]
+    client.replace_all(
+        shop,
+        [
+            {"objectID": "1", "name": "red lamp", "brand": "Acme", "price": 99, "rating": 3},
+            {"objectID": "2", "name": "blue paper lamp", "brand": "Umbra", "price": 20},
+        ],
+    )
+
+    editor = svc.edit.judgments(shop, judgments=judged, rater="ada", client=client)
+
+    assert editor.state["changed"] == 1
+    assert {hit["id"]: hit["changed"] for hit in editor.sheet["hits"]} == {"1": False, "2": True}
+    assert editor.questions[0]["changed"] == 1
+    event_loop.run(editor.arrange(False, False, True))
+    assert [hit["id"] for hit in editor.sheet["hits"]] == ["2"]
+    editor.note("2", "now of paper")
+    assert editor.sheet["hits"][0]["changed"]
+    editor.grade("2", 1)
+    assert not editor.sheet["hits"][0]["changed"]
+    assert svc.tuning.find_changed(shop, editor.frame, client=client).empty
+    editor.close()

@@ -1,6 +1,6 @@
 // Grades: the judgment of a hit, and the meaning of keys.
 
-/** @typedef {import("../kit/hit_card.js").Hit & {rating: number | null, unrateable: boolean | null, note: string | null,
+/** @typedef {import("../kit/hit_card.js").Hit & {rating: number | null, unrateable: boolean | null, note: string | null, changed?: boolean,
  *   found: [string, number][], others: string[]}} Hit */
 
 /** Whether a hit is rated or unrateable. @param {Hit} hit */

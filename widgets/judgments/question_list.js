@@ -3,7 +3,7 @@
 import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
 import { writeScore } from "./scores.js";
 
-/** @typedef {{query: string, filters: string, frequency: number | null, done: number, total: number}} Question */
+/** @typedef {{query: string, filters: string, frequency: number | null, done: number, total: number, changed?: number}} Question */
 /** @typedef {{question: Question, place: number, score: number | null}} Entry */
 
 /** The orders of the list; the smallest value comes first. @type {[string, string, (entry: Entry) => number][]} */
@@ -11,6 +11,7 @@ const ORDERS = [
   ["given", "in the given order", ({ place }) => place],
   ["score", "lowest score first", ({ score }) => score ?? Infinity],
   ["frequency", "most frequent first", ({ question }) => -(question.frequency ?? -1)],
+  ["changed", "most changed records first", ({ question }) => -(question.changed ?? 0)],
   ["judged", "least judged first", ({ question }) => (question.total ? question.done / question.total : Infinity)],
 ];
 

@@ -64,6 +64,7 @@ export function gradeSheet(view, model, leave) {
     const notes = [
       ...hit.found.map(([variant, rank]) => h("span", { class: "found" }, h("bdi", {}, variant), ` ${rank}`)),
       ...hit.others.map((other) => h("span", { class: "found other", dir: "auto" }, other)),
+      ...(hit.changed ? [h("span", { class: "found changed" }, "changed since")] : []),
       button("Full record", (event) => showRecord(hit, event), {
         class: ["button", "bare", "small"],
         tabindex: -1,

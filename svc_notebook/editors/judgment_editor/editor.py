@@ -40,6 +40,8 @@ from svc_notebook.editors.rpc import call
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_judgments
 from svc_notebook.errors import BadOption, SvcError
+from svc_notebook.tuning.evaluation.measurement import find_changed
+from svc_notebook.tuning.evaluation.record_texts import RECORD_HASH, digest_record, read_records
 from svc_notebook.tuning.tables.queries import Question, read_questions
 
 Rows = list[table.Row]
@@ -53,7 +55,8 @@ class JudgmentEditor(Editor):
     """Grade the hits of queries by hand.
 
     `value` is the judgments of all raters as rows; `frame` is the same as a DataFrame, with which a
-    later editor continues. `blind` hides the positions of hits, `shuffled` shuffles them. `scores`
+    later editor continues. `blind` hides the positions of hits, `shuffled` shuffles them,
+    `only_changed` shows those whose record has changed since they were judged. `scores`
     has the score of each query and of all of them by `metric`. `judged` is the judged pairs of this
     rater: `{query, filters, objectID, rating, unrateable}`.
     """
@@ -71,6 +74,7 @@ class JudgmentEditor(Editor):
     questions: Any = traitlets.List().tag(sync=True, **JSON)
     blind = traitlets.Bool(False).tag(sync=True)
     shuffled = traitlets.Bool(False).tag(sync=True)
+    only_changed = traitlets.Bool(False, read_only=True).tag(sync=True)
     labels: Any = traitlets.Dict().tag(sync=True, **JSON)
     metric = traitlets.Unicode().tag(sync=True)
     scores: Any = traitlets.Dict().tag(sync=True, **JSON)
@@ -107,6 +111,8 @@ class JudgmentEditor(Editor):
         self._initial, self._questions = initial, questions
         self._pools: list[list[Pooled]] = []
         self._hits: dict[str, Any] = {}
+        self._digests: dict[str, str] = {}  # of the records of the sheet
+        self._changed: set[tuple[str, str, str]] = set()  # when the editor was opened
         self._place = 0
         self._metrics = list_metrics(depth)
         self._runs: DataFrame | None = None  # None if pools have changed
@@ -229,9 +235,10 @@ class JudgmentEditor(Editor):
         await self._open([other.key for other in self._questions].index(question.key))
 
     @call
-    async def arrange(self, blind: bool, shuffled: bool) -> None:
-        """Set whether the positions of hits are hidden, and whether hits are shuffled."""
+    async def arrange(self, blind: bool, shuffled: bool, only_changed: bool = False) -> None:
+        """Set whether hits have no positions, are shuffled, and are those that have changed."""
         self.blind, self.shuffled = blind, shuffled
+        self.set_trait("only_changed", only_changed)
         self._draw()
         self._score_soon()  # with the judgments of others, or without them
 
@@ -264,7 +271,8 @@ class JudgmentEditor(Editor):
         await super()._begin(value)
         pools = await pool(self.client, self.variants, self._questions, self.depth)
         gone = await self._find_gone(pools)
-        self._update_state(gone=len(gone))
+        self._changed = await self._find_changed()
+        self._update_state(gone=len(gone), changed=len(self._changed))
         self._pools = self._with_judged(pools, gone)
         places, judgments = range(len(self._questions)), self._own_judgments()
         left = (
@@ -281,6 +289,12 @@ class JudgmentEditor(Editor):
         ids = list({row["objectID"]: None for row in self.value if row["objectID"] not in pooled})
         hits = await get_all(self.client, self.variants[0].index, ids, ["objectID"])
         return {object_id for object_id, record in zip(ids, hits, strict=True) if record is None}
+
+    async def _find_changed(self) -> set[tuple[str, str, str]]:
+        """Return the pairs of this rater whose records have changed since they were judged."""
+        own = [row for row in self.value if row["rater"] == self.rater]
+        frame = await find_changed(self.variants[0].index, own, client=self.client)
+        return {table.key_of(row)[:3] for row in frame.to_dict("records")}
 
     def _with_judged(
         self, pools: Sequence[Sequence[Pooled]], gone: Container[str]
@@ -299,7 +313,11 @@ class JudgmentEditor(Editor):
         self._place = position
         if self._questions:
             ids = [hit.id for hit in self._pools[position]]
-            self._hits = await fetch(self.client, self.variants, self._questions[position], ids)
+            self._hits, records = await asyncio.gather(
+                fetch(self.client, self.variants, self._questions[position], ids),
+                read_records(self.client, self.variants[0].index, ids),
+            )
+            self._digests = {name: digest_record(record) for name, record in records.items()}
         self._draw()
 
     def _set_draft(self, draft: Draft) -> None:
@@ -318,7 +336,8 @@ class JudgmentEditor(Editor):
         self.questions = [
             {"query": question.query, "filters": question.filters,
              "frequency": question.frequency, "total": len(self._pools[number]),
-             "done": self._count_judged(number, judgments)}
+             "done": self._count_judged(number, judgments),
+             "changed": sum(key[:2] == question.key for key in self._changed)}
             for number, question in enumerate(self._questions)
         ]  # fmt: skip
         if self._questions:
@@ -377,6 +396,8 @@ class JudgmentEditor(Editor):
         pooled: Sequence[Pooled] = self._pools[self._place]
         if self.shuffled:
             pooled = shuffle(pooled, question, self.seed)
+        if self.only_changed:
+            pooled = [hit for hit in pooled if (*question.key, hit.id) in self._changed]
         others = self._others(question)
         hits = [self._hits.get(hit.id, {"objectID": hit.id}) for hit in pooled]
         cards: Any = draw_hits(hits, [], display=self._hit_display)
@@ -384,11 +405,17 @@ class JudgmentEditor(Editor):
             {
                 **{name: card[name] for name in CARD_MEMBERS if name in card},
                 **_judgment_members(judgments.get((*question.key, hit.id))),
+                "changed": self._is_changed(judgments.get((*question.key, hit.id))),
                 "found": [] if self.blind else self._places(hit),
                 "others": [] if self.blind else others.get(hit.id, []),
             }
             for card, hit in zip(cards, pooled, strict=True)
         ]
+
+    def _is_changed(self, row: table.Row | None) -> bool:
+        """Return whether the record of a judgment was another one; one graded again is not."""
+        digest = row and row.get(RECORD_HASH)
+        return bool(row and digest and self._digests.get(row["objectID"], digest) != digest)
 
     def _places(self, hit: Pooled) -> list[list[str | int]]:
         """List the rank of a hit in each variant; a single variant needs no name."""
@@ -417,8 +444,11 @@ class JudgmentEditor(Editor):
         before: table.Row = next((row for row in self.value if table.key_of(row) == key), {})
         about = {"query": question.query, "filters": question.filters, "objectID": id}
         stamp = {"rater": self.rater, "judged_at": table.now(), "source": "human"}
+        if "rating" in changes and id in self._digests:
+            stamp[RECORD_HASH] = self._digests[id]
         [row] = table.read_judgments([{**before, **about, **changes, **stamp}])
-        if before and all(same(before[name], row[name]) for name in changes):
+        unchanged = all(same(before.get(name), row[name]) for name in changes)
+        if before and unchanged and not self._is_changed(before):
             return
         self._set_draft(self._draft.put(_replace_row(self.value, key, row)))
 
