@@ -203,7 +203,7 @@ function render(mount) {
   view.link.watch("state", (state) => {
     changed.hidden = !state?.changed;
     onlyChanged.el.hidden = !state?.changed;
-    fill(changed, `${state?.changed} judged records have changed since; grade them again.`);
+    fill(changed, `Judged records that have changed since: ${state?.changed}. Grade them again.`);
     gone.hidden = !state?.gone;
     fill(gone, `${state?.gone} judged records are no longer in the index; check whether objectIDs have changed.`);
   });

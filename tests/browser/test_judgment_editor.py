@@ -331,7 +331,7 @@ def test_judgments_of_changed_records_are_marked_filtered_and_given_again(
 
     marked = hits(editor).filter(has_text="changed since")
     expect(marked).to_have_count(1)
-    expect(editor).to_contain_text("1 judged records have changed since")
+    expect(editor).to_contain_text("Judged records that have changed since: 1")
     before = hits(editor).count()
     assert before > 1
     editor.get_by_label("changed", exact=True).check()
