@@ -294,7 +294,8 @@ class JudgmentEditor(Editor):
         """Return the pairs of this rater whose records have changed since they were judged."""
         own = [row for row in self.value if row["rater"] == self.rater]
         frame = await find_changed(self.variants[0].index, own, client=self.client)
-        return {table.key_of(row)[:3] for row in frame.to_dict("records")}
+        columns = (frame[name] for name in ("query", "filters", "objectID"))
+        return {*zip(*columns, strict=True)}
 
     def _with_judged(
         self, pools: Sequence[Sequence[Pooled]], gone: Container[str]
