@@ -42,7 +42,8 @@ def make_method(path: str, home: str) -> Callable[..., Any]:
             raise BadArgument(f"{name}: {problem}") from None
         given = {**dict(zip(accepted.parameters, bound.args, strict=False)), **bound.kwargs}
         del given[SELF]
-        return call(**_arguments(method, self._data, given))
+        data = self._data_for(method.data)
+        return self._finish(call(**_arguments(method, data, given)))
 
     run.__name__, run.__qualname__ = name, path
     run.__module__ = module

@@ -1,8 +1,8 @@
 """Registration of the accessors `df.svc`, `series.svc` and `ddf.svc`.
 
-pandas and Dask offer no way to announce accessors, and a hook in Python's import system would run
-this package's code under the import locks of others. So the accessors are registered by calls, in
-the thread that calls, once their package is imported.
+pandas, Polars and Dask offer no way to announce accessors, and a hook in Python's import system
+would run this package's code under the import locks of others. So the accessors are registered by
+calls, in the thread that calls, once their package is imported.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from importlib import import_module
 
 PANDAS_ACCESSORS = "svc_notebook.accessors"
 # The packages that accessors extend, and the modules that register them.
-_ACCESSORS = {"pandas": PANDAS_ACCESSORS, "dask.dataframe": "svc_notebook.dask_accessor"}
+_ACCESSORS = {
+    "pandas": PANDAS_ACCESSORS,
+    "polars": "svc_notebook.polars_accessor",
+    "dask.dataframe": "svc_notebook.dask_accessor",
+}
 
 
 def register_accessors() -> None:

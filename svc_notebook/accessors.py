@@ -34,19 +34,30 @@ class LazyMethod:
 
 
 class Accessor:
-    """Methods for data of pandas or Dask."""
+    """Methods for data of pandas, Polars or Dask."""
 
     _name: ClassVar[str] = ""
+    _left_out: ClassVar[tuple[str, ...]] = ()  # methods that this kind of data does not have
 
     def __init_subclass__(cls) -> None:
-        for name, home in ACCESSORS[cls._name].items():
-            setattr(cls, name, LazyMethod(f"{cls._name}.{name}", home))
+        for name, home in ACCESSORS.get(cls._name, {}).items():
+            if name not in cls._left_out:
+                setattr(cls, name, LazyMethod(f"{cls._name}.{name}", home))
 
     def __init__(self, data: Any) -> None:
         self._data = data
 
     def __repr__(self) -> str:
-        return f"{self._name} of {self._describe()}: {', '.join(ACCESSORS[self._name])}"
+        names = [name for name in ACCESSORS[self._name] if name not in self._left_out]
+        return f"{self._name} of {self._describe()}: {', '.join(names)}"
+
+    def _data_for(self, parameter: str) -> Any:
+        """Return the data as a parameter of a function takes it."""
+        return self._data
+
+    def _finish(self, result: Any) -> Any:
+        """Return the result of a function as a method returns it."""
+        return result
 
     def _describe(self) -> str:
         return f"{len(self._data)} rows"

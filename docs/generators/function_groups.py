@@ -26,6 +26,7 @@ PAGES = {
             "functions.hit_renderer",
             "functions.explanation",
             "functions.why",
+            "functions.polars_frames",
         ),
     ),
     "loads": (

@@ -167,7 +167,11 @@ def finished(
 ) -> pd.DataFrame:
     """Set the dtypes of a DataFrame, and note its provenance."""
     if backend not in (None, "numpy_nullable", "pyarrow"):
-        raise BadInput(f"`dtype_backend` must be 'numpy_nullable' or 'pyarrow', not {backend!r}")
+        is_polars = str(backend) == "polars"
+        advice = "; svc.to_polars(result) returns a frame of Polars" if is_polars else ""
+        raise BadInput(
+            f"`dtype_backend` must be 'numpy_nullable' or 'pyarrow', not {backend!r}{advice}"
+        )
     if backend:
         frame = frame.convert_dtypes(dtype_backend=backend)
     frame.attrs["svc"] = {key: value for key, value in facts.items() if value is not None}

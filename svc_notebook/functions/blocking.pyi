@@ -59,6 +59,7 @@ from svc_notebook.functions.plots import plot_index_sizes as plot_index_sizes
 from svc_notebook.functions.plots import plot_key_use as plot_key_use
 from svc_notebook.functions.plots import plot_logs as plot_logs
 from svc_notebook.functions.plots import plot_search_counts as plot_search_counts
+from svc_notebook.functions.polars_frames import to_polars as to_polars
 from svc_notebook.functions.secured_keys import explain_key as explain_key
 from svc_notebook.functions.secured_keys import get_remaining_validity as get_remaining_validity
 from svc_notebook.functions.secured_keys import secured_key as secured_key
@@ -231,6 +232,7 @@ __all__ = [
     "show_search",
     "stop",
     "stop_ab_test",
+    "to_polars",
     "trust",
     "try_url",
     "undo_load",

@@ -158,6 +158,7 @@ FUNCTIONS: dict[str, str] = {
     "secured_key": "svc_notebook.functions.secured_keys.secured_key",
     "show": "svc_notebook.functions.hit_renderer.show",
     "stop": "svc_notebook.functions.connection.stop",
+    "to_polars": "svc_notebook.functions.polars_frames.to_polars",
     "trust": "svc_notebook.functions.connection.trust",
     "use": "svc_notebook.session.connection.use",
 }
@@ -198,7 +199,7 @@ Connections: call, connect, copy_tutorials, current, local, paths, profiles, sto
 
 Searches and reads: browse_all, count_values, explain, next_page, read_browse, read_dask,
 read_facet_values, read_facets, read_records, refresh, search, search_many, show, show_search,
-why.
+to_polars, why.
 
 Loads and exports: delete_records, diff_records, export, load, loads, plan, push,
 replace_records, undo_load.

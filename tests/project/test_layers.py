@@ -77,7 +77,7 @@ LAYERS: list[dict[str, set[str]]] = [
         }
     },
     {"deployment": {"msgspec", "pandas", "platformdirs"}},
-    {"functions": {"matplotlib", "msgspec", "pandas"}},
+    {"functions": {"matplotlib", "msgspec", "pandas", "polars"}},
     {"commands": {"msgspec", "pandas"}},
     {
         "agents": {"mcp", "mcp_types", "msgspec", "pandas"},
@@ -88,6 +88,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "accessors": {"pandas"},
         "accessor_methods": set(),
         "dask_accessor": {"dask"},
+        "polars_accessor": {"pandas", "polars"},
         "dlt_destination": {"dlt", "msgspec"},
         "__init__": {"pandas"},
         "__main__": set(),

@@ -96,13 +96,20 @@ def _polars_reader(frame: Any) -> pa.RecordBatchReader:
     schema = lazy.collect_schema().to_frame().to_arrow().schema
     # Releases before 1.34 collect all rows.
     batches = getattr(lazy, "collect_batches", None)
-    frames = batches(maintain_order=True) if batches else [lazy.collect(engine="streaming")]
+    frames = batches(maintain_order=True) if batches else [_collect(lazy)]
 
     def read() -> Iterator[pa.RecordBatch]:
         for each in frames:
             yield from each.to_arrow().cast(schema).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, read())
+
+
+def _collect(lazy: Any) -> Any:
+    try:
+        return lazy.collect(engine="streaming")
+    except ValueError:  # releases before 1.23 have no such engine
+        return lazy.collect()
 
 
 READERS: Mapping[str, Callable[[Any], pa.RecordBatchReader]] = {
