@@ -28,6 +28,9 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
         ("count", "describe", "get_indexes", "indexes", "indices", "list", "list_indexes", "ls",
          "stats"),
         ("read_indices",)),
+    **dict.fromkeys(
+        ("analytics", "read_analytics", "get_analytics", "popular_searches", "top_queries"),
+        ("read_top_searches", "read_search_counts")),
     **dict.fromkeys(("find", "filter", "query", "msearch"), ("search", "search_many")),
     **dict.fromkeys(("facets", "groupby", "value_counts"), ("read_facets", "count_values")),
     **dict.fromkeys(("analyze", "analyse", "debug"), ("explain", "why")),

@@ -152,7 +152,8 @@ def describe_misfit(accepted: Signature, args: Sequence[Any], kwargs: Mapping[st
     if unknown and len(names) == len(parameters):
         return _unknown(unknown[0], names, "")
     if len(args) > len(placed):
-        return _describe_surplus(placed, len(args))
+        named = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
+        return _describe_surplus(placed, named, len(args))
     if twice := [p.name for p in placed[: len(args)] if p.name in kwargs]:
         return f"`{twice[0]}` is given twice"
     given = {*kwargs, *(p.name for p in placed[: len(args)])}
@@ -161,10 +162,14 @@ def describe_misfit(accepted: Signature, args: Sequence[Any], kwargs: Mapping[st
     return f"{' and '.join(missing)} {verb} missing"
 
 
-def _describe_surplus(placed: Sequence[Parameter], count: int) -> str:
+def _describe_surplus(placed: Sequence[Parameter], named: Sequence[str], count: int) -> str:
     listed = ", ".join(f"`{p.name}`" for p in placed)
     accepted = f"only {listed}" if placed else "none"
-    return f"{accepted} can be given without a name, not {count} arguments; name the others"
+    examples = [f", as in `{name}=...`" for name in named if name != "client"]
+    return (
+        f"{accepted} can be given without a name, not {count} arguments; "
+        f"name the others{''.join(examples[:1])}"
+    )
 
 
 def _is_required(parameter: Parameter) -> bool:
