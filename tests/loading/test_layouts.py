@@ -436,6 +436,8 @@ def test_texts_that_are_no_tables_are_refused_by_name(tmp_path: Path) -> None:
         ("[server]\nport=1\n[client]\nport=2\n", "a file of settings"),
         ('callback({"data": [1, 2]});', "a file of JavaScript"),
         ('window.rows = [{"a": 1}];', "a file of JavaScript"),
+        ('// rows\n[{"a": 1}]', "JSON with comments"),
+        ('/* rows\n of 2024 */\n{"a": 1}\n', "JSON with comments"),
     ):
         path = tmp_path / "t.txt"
         path.write_text(text, encoding="utf-8")

@@ -136,3 +136,31 @@ def test_paths_of_windows_are_not_escapes(tmp_path: Path) -> None:
     path.write_text("id\tpath\n1\tC:\\temp\\new\n2\tC:\\new\\table\n")
 
     assert [row["path"] for row in values(path)] == ["C:\\temp\\new", "C:\\new\\table"]
+
+
+def test_a_blank_inside_of_all_values_begins_no_column(tmp_path: Path) -> None:
+    names = ["Ann Miller", "Charlie Brown Jr", "Bob"]
+    rows = [(n, names[n % 2 or 2 * (n > 6)], f"{n * 7.25:8.2f}") for n in range(12)]
+    lines = ["ID        NAME                AMOUNT", *(f"{a:<10}{b:20}{c}" for a, b, c in rows)]
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(lines), encoding="utf-8")
+
+    assert [(r["ID"], r["NAME"]) for r in values(path)] == [(a, b) for a, b, _ in rows]
+
+
+def test_counts_between_blanks_need_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "".join(f"en Page_{n} {n * 37} {n}000\n" for n in range(1, 9)), encoding="utf-8"
+    )
+
+    assert [[*row.values()] for row in values(path)] == [
+        ["en", f"Page_{n}", n * 37, n * 1000] for n in range(1, 9)
+    ]
+
+
+def test_groups_of_digits_are_one_number(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("".join(f"L{n} {n} 120 {n}50\n" for n in range(3, 9)), encoding="utf-8")
+
+    assert len(values(path)[0]) == 1

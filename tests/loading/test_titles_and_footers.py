@@ -90,6 +90,25 @@ def test_a_last_row_is_a_row(tmp_path: Path, row: str) -> None:
     assert plan_of(tmp_path, TABLE + row).rows == 5
 
 
+FULL = "land;year;kind;value\n" + "".join(f"L{n};{1990 + n};x;{n}.5\n" for n in range(20))
+
+
+@pytest.mark.parametrize(
+    ("end", "rows"),
+    [
+        ("id;note\n1;Projected\n", 20),
+        ("id;note\n1;Projected\n2;Estimated\n", 20),
+        ("L20;2010\n", 21),  # the download ended here
+        ("L20;2010;y\nL21;2011;y\n", 22),
+    ],
+)
+def test_short_rows_below_full_ones_are_another_table(tmp_path: Path, end: str, rows: int) -> None:
+    plan = plan_of(tmp_path, FULL + end)
+
+    assert plan.rows == rows
+    assert plan.skipped_lines == 20 + end.count("\n") - rows
+
+
 def test_the_footer_of_a_large_file_is_left_out(tmp_path: Path) -> None:
     rows = "".join(f"{n};name of {n};{n}\n" for n in range(30_000))
     plan = plan_of(tmp_path, f"id;name;qty\n{rows}Summe;;449985000\n")

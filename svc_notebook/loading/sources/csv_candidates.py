@@ -43,6 +43,7 @@ FULL_POINTS, CERTAIN_POINTS = 10, 7.5
 UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.95, 3
 # The minimum number of rows of a table between blanks that has no header, and a number in it.
 MIN_ALIGNED_ROWS = 5
+GROUP_DIGITS = 3
 PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
 # A comma that separates cells: neither a decimal comma nor one of a sentence.
 COMMA_BETWEEN_CELLS = re.compile(r"(?<!\d),(?! )|,(?![\d ])")
@@ -325,8 +326,8 @@ def _find_evidence(
 
     Some column must contain numbers or dates below a name, for a list of names or of times has
     neither; a table of numbers alone has three columns. Without a header, at least two columns of
-    numbers must be between blanks; digits of one number can be in groups, and then have neither a
-    point nor several blanks.
+    numbers must be between blanks; digits of one number can be in groups of three, and then have
+    neither a point nor several blanks.
     """
     if separator in "^~":
         return "separates the cells of all rows"
@@ -336,7 +337,8 @@ def _find_evidence(
             return "all cells are numbers or dates"
         numeric = [column for column in columns if all(map(PLAIN_NUMBER.fullmatch, column))]
         decimal = any(all("." in cell for cell in column) for column in numeric)
-        aligned = decimal or (several_blanks and len(numeric) == len(columns))
+        ungrouped = any(any(len(cell) != GROUP_DIGITS for cell in col) for col in numeric[1:])
+        aligned = decimal or ungrouped or (several_blanks and len(numeric) == len(columns))
         if aligned and len(numeric) > 1 and len(columns[0]) >= MIN_ALIGNED_ROWS:
             return "several columns are numbers"
     named = any(

@@ -187,6 +187,8 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
         r"\s*(/\*\*/)?\s*(typeof [^&\n]+&&\s*)?([\w.$]+\s*\(\s*[\[{]"
         r"|(var|let|const|export default|module\.exports|window\.\w+)\b[^\n=]*=?\s*[\[{])"),
         "remove the text before and after the JSON, and load the rest"),
+    RefusedText("JSON with comments", re.compile(
+        r"(\s*//[^\n]*\n|\s*/\*.*?\*/)+\s*[\[{]", re.S), "remove the comments, and load the rest"),
     RefusedText("a patch", re.compile(r"diff --git |--- \S+.*\n\+\+\+ \S"), NO_TABLE),
 )  # fmt: skip
 

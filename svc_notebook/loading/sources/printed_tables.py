@@ -373,7 +373,7 @@ def _find_starts(rows: Sequence[str]) -> list[int]:
         for match in re.finditer(rf" {{{MIN_GAP},}}", rows[0].ljust(len(blank)))
         for n in range(*match.span())
     }
-    starts, run = [0], 0
+    starts, narrow, run = [0], set(), 0
     for position, is_blank in enumerate(blank):
         if is_blank:
             run += 1
@@ -381,8 +381,15 @@ def _find_starts(rows: Sequence[str]) -> list[int]:
             certain = run >= MIN_GAP or position - 1 in in_header
             if certain or _is_right_aligned(rows, starts[-1], position - 1):
                 starts.append(position)
+                narrow |= {position} if run < MIN_GAP else set()
             run = 0
-    return starts
+    # All values of a column can have a blank at the same place, where no name begins.
+    ends = [*starts[1:], len(blank)]
+    return [
+        start
+        for start, end in zip(starts, ends, strict=True)
+        if start not in narrow or rows[0][start:end].strip()
+    ]
 
 
 def _is_right_aligned(rows: Sequence[str], start: int, end: int) -> bool:

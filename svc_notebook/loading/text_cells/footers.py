@@ -48,6 +48,8 @@ MAX_FOOTER_ROWS, MIN_BODY_ROWS = 12, 3
 # A table with more rows than this share of one filled cell has no remarks.
 MAX_SPARSE_SHARE = 0.02
 MIN_WIDTH_OF_REMARKS = 3
+# The minimum number of full rows above short ones, and of these, and their largest share of cells.
+MIN_FULL_ROWS, MIN_SHORT_ROWS, MAX_SHORT_SHARE = 10, 2, 0.5
 TOLERANCE = Decimal("0.011")
 # The points of the signals, and those that a footer has.
 POINTS = {
@@ -57,6 +59,7 @@ POINTS = {
     "is a total whose sum is not known": 2,
     "lacks cells that the rows have": 1,
     "has all cells of a row": -1,
+    "is one of short rows below rows that are all full": 2,
     "has one cell": 1,
     "is one text in a line": 1,
     "follows a blank row": 1,
@@ -102,7 +105,7 @@ def count_footer_rows(body: Rows, tail: Rows, *, whole: bool) -> int:
         before = rows[: len(rows) - filled] if whole else rows
         if len(before) < MIN_BODY_ROWS or not any(last[start]):
             continue
-        table = _Body(before, width, whole)
+        table = _Body(before, width, whole, _are_short(before, last[start:], width))
         scores = (
             sum(signal.points for signal in table.score(row, not any(last[n - 1]) and n > 0))
             for n, row in enumerate(last[start:], start)
@@ -114,13 +117,29 @@ def count_footer_rows(body: Rows, tail: Rows, *, whole: bool) -> int:
     return 0
 
 
+def _are_short(rows: Rows, last: Rows, width: int) -> bool:
+    """Return whether some last rows have few cells each, and all rows before have all."""
+    lengths = [len(row) for row in last if any(row)]
+    return (
+        len(rows) >= MIN_FULL_ROWS
+        and len(lengths) >= MIN_SHORT_ROWS
+        and max(lengths) <= MAX_SHORT_SHARE * width
+        and all(len(row) == width for row in rows)
+    )
+
+
 @dataclass(frozen=True)
 class _Body:
-    """The rows before a footer; `whole` says that they are all rows of the table."""
+    """The rows before a footer.
+
+    `whole` says that they are all rows of the table, and `short_end` that all of them are full, and
+    the last ones of the file short.
+    """
 
     rows: Rows
     width: int
     whole: bool
+    short_end: bool = False
 
     def score(self, row: Sequence[str], follows_blank: bool) -> list[Signal]:
         """Return the signals for and against a row being a footer."""
@@ -144,6 +163,8 @@ class _Body:
             yield "is a total whose sum is not known"
         if follows_blank:
             yield "follows a blank row"
+        if self.short_end:
+            yield "is one of short rows below rows that are all full"
         named_first = any(row[self._first : self._first + 1])
         if not named_first and all(cell_kind(cell) == NUMBER for cell in given):
             yield "has numbers without a name"
