@@ -178,6 +178,17 @@ def verb_only(*verbs: VerbDeclaration, **facts: Any) -> Callable[[F], F]:
     return declare
 
 
+def described(like: str) -> Callable[[F], F]:
+    """Complete the docstring of a function that is offered where it is defined."""
+
+    def complete_docstring(function: F) -> F:
+        signature = inspect.signature(function)
+        function.__doc__ = complete(function.__doc__ or "", signature, calls=False, like=like)
+        return function
+
+    return complete_docstring
+
+
 def accessor_only(*accessors: AccessorMethod, **facts: Any) -> Callable[[F], F]:
     """Declare a function that only accessors call."""
 

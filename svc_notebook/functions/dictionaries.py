@@ -18,7 +18,7 @@ from svc_notebook.api.shapes import (
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import HITS_PER_PAGE, own_members
-from svc_notebook.client.operations import WriteOutcome, write_and_wait
+from svc_notebook.client.operations import write_and_wait
 from svc_notebook.client.pagination import each_page
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, did_you_mean
@@ -47,14 +47,10 @@ async def save_entries(
     {'dictionary': 'stopwords', 'saved': 1, 'before': 0, 'after': 1}
     """
     requests = _additions(dictionary, entries)
-    aio = asynchronous(client)
-    before = await _count_custom(aio, dictionary)
-    answers = [
-        await aio.batch_dictionary(dictionary, requests[start : start + HITS_PER_PAGE])
-        for start in range(0, len(requests), HITS_PER_PAGE)
+    batches = [
+        requests[start : start + HITS_PER_PAGE] for start in range(0, len(requests), HITS_PER_PAGE)
     ]
-    outcome = await write_and_wait(aio, answers)
-    return await _summary(aio, dictionary, before, outcome, saved=len(requests))
+    return await _write(asynchronous(client), dictionary, batches, saved=len(requests))
 
 
 @resources.ENTRIES.replaces(
@@ -74,10 +70,8 @@ async def replace_entries(
     requests = _additions(dictionary, entries)
     if not requests:
         raise BadInput("no entries to save; use `clear` to delete all")
-    aio = asynchronous(client)
-    before = await _count_custom(aio, dictionary)
-    outcome = await write_and_wait(aio, aio.batch_dictionary(dictionary, requests, True))
-    return await _summary(aio, dictionary, before, outcome, saved=len(requests))
+    saved = len(requests)
+    return await _write(asynchronous(client), dictionary, [requests], clears=True, saved=saved)
 
 
 @resources.ENTRIES.deletes("dictionaries delete stopwords down-en", endpoints=("batch_dictionary",))
@@ -103,9 +97,7 @@ async def delete_entries(
     requests: list[DictionaryRequest] = [
         {"action": "deleteEntry", "body": {"objectID": item}} for item in names
     ]
-    answers = [await aio.batch_dictionary(dictionary, requests)] if requests else []
-    outcome = await write_and_wait(aio, answers)
-    return await _summary(aio, dictionary, before, outcome)
+    return await _write(aio, dictionary, [requests] if requests else [], before=before)
 
 
 @resources.ENTRIES.clears("dictionaries clear compounds --yes", endpoints=("batch_dictionary",))
@@ -125,10 +117,7 @@ async def clear_entries(
     >>> svc.clear_entries("stopwords")["after"]
     0
     """
-    aio = asynchronous(client)
-    before = await _count_custom(aio, dictionary)
-    outcome = await write_and_wait(aio, aio.batch_dictionary(dictionary, [], True))
-    return await _summary(aio, dictionary, before, outcome)
+    return await _write(asynchronous(client), dictionary, [[]], clears=True)
 
 
 @resources.ENTRIES.exports(
@@ -297,13 +286,20 @@ async def _custom_counts(client: AsyncClient, dictionary: DictionaryName) -> dic
     return {language: held for language, held in counts.items() if held}
 
 
-async def _summary(
+async def _write(
     client: AsyncClient,
     dictionary: DictionaryName,
-    before: int | None,
-    outcome: WriteOutcome,
+    batches: Sequence[list[DictionaryRequest]],
+    *,
+    clears: bool = False,
+    before: int | None = None,
     **more: Any,
 ) -> WriteSummary:
+    """Send batches of requests, after deleting all entries if `clears`; summarize the effect."""
+    if before is None:
+        before = await _count_custom(client, dictionary)
+    answers = [await client.batch_dictionary(dictionary, batch, clears) for batch in batches]
+    outcome = await write_and_wait(client, answers)
     counts = {"before": before, "after": await _count_custom(client, dictionary)}
     return {"dictionary": dictionary, **more, **counts, **outcome.facts()}
 

@@ -180,7 +180,7 @@ async def unpin(
 @public(
     verb("unhide", "unhide products lamp 18", names={"object_id": "record"}),
     endpoints=("save_rules",),
-    like=pin.__doc__,
+    like=unpin.__doc__,
 )
 async def unhide(
     index: str,
@@ -193,12 +193,6 @@ async def unhide(
     """Stop hiding a record for a query.
 
     A rule without any remaining effect is deleted.
-
-    Returns
-    -------
-    dict
-        `index`, `rule` (its objectID), `change` (its id in the journal) and `objectID`;
-        `status` if the key may not read tasks.
 
     Raises
     ------

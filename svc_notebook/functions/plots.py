@@ -16,6 +16,7 @@ from svc_notebook.deployment.configuration_files import ConfigurationDrift
 from svc_notebook.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.functions import blocking
 from svc_notebook.functions.overview import Overview, count_events
+from svc_notebook.plots.canvas import ONE_AXES
 from svc_notebook.session.connection import AnyClient
 
 # Requests to draw; the service keeps no more.
@@ -24,18 +25,6 @@ DEFAULT_LOG_ENTRIES = 1000
 DEFAULT_PERIOD = "29d"
 # The age of the oldest events that are drawn unless they are given.
 EVENTS_PERIOD = "7d"
-# What a plot in one axes returns and raises.
-ONE_AXES = """
-Returns
--------
-Plot
-    The plot, which has the methods of its axes.
-
-Raises
-------
-BadInput
-    If a column is missing.
-"""
 
 
 @public()

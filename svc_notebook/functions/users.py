@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api.texts import OneOrMany
+from svc_notebook.client import AsyncClient
 from svc_notebook.declarations.declaration import accessor, public, verb, verb_only
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.frames.columns import Backend
@@ -115,14 +116,19 @@ async def move_user(user: str, cluster: str, *, client: AnyClient | None = None)
     'local-2'
     """
     aio = asynchronous(client)
-    before = (await aio.get_user(user))["clusterName"]
+    before = await _cluster_of(aio, user)
     done = await aio.assign_user(user, cluster)
-    return {"user": user, "before": before, "after": cluster, "createdAt": done["createdAt"]}
+    return {**before, "after": cluster, "createdAt": done["createdAt"]}
+
+
+async def _cluster_of(client: AsyncClient, user: str) -> WriteSummary:
+    return {"user": user, "before": (await client.get_user(user))["clusterName"]}
 
 
 @public(
     verb("users remove", "users remove 42", destructive="remove the user {user} with its data"),
     endpoints=("remove_user",),
+    like=move_user.__doc__,
 )
 async def remove_user(user: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Remove a user and its data.
@@ -132,11 +138,6 @@ async def remove_user(user: str, *, client: AnyClient | None = None) -> WriteSum
     dict
         `user`, the cluster `before`, and `deletedAt`.
 
-    Raises
-    ------
-    NotFound
-        If the user is not on a cluster.
-
     Examples
     --------
     >>> svc.assign_users("dora", "local-1")
@@ -144,9 +145,8 @@ async def remove_user(user: str, *, client: AnyClient | None = None) -> WriteSum
     'local-1'
     """
     aio = asynchronous(client)
-    before = (await aio.get_user(user))["clusterName"]
-    done = await aio.remove_user(user)
-    return {"user": user, "before": before, "deletedAt": done["deletedAt"]}
+    before = await _cluster_of(aio, user)
+    return {**before, "deletedAt": (await aio.remove_user(user))["deletedAt"]}
 
 
 @public(verb("users pending", "users pending"), endpoints=("pending_mappings",))

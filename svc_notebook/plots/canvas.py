@@ -29,6 +29,18 @@ DARK = Colours("#a9cbee", "#52789e", "#2b4058", "#dddddd", "#9a9a9a")
 # About the width that a cell shows without scaling.
 WIDTH_INCHES = 7.5
 MAX_LABEL_CHARACTERS = 38
+# What a plot in one axes returns and raises.
+ONE_AXES = """
+Returns
+-------
+Plot
+    The plot, which has the methods of its axes.
+
+Raises
+------
+BadInput
+    If a column is missing.
+"""
 
 
 def colours() -> Colours:

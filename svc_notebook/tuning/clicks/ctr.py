@@ -8,7 +8,16 @@ import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.declarations.arguments import check_arguments
-from svc_notebook.plots.canvas import Plot, clean, colours, draw_empty, draw_legend, make_axes
+from svc_notebook.declarations.declaration import described
+from svc_notebook.plots.canvas import (
+    ONE_AXES,
+    Plot,
+    clean,
+    colours,
+    draw_empty,
+    draw_legend,
+    make_axes,
+)
 from svc_notebook.tuning.clicks.impressions import check_impressions
 from svc_notebook.tuning.clicks.models import ImpressionArrays, divide
 from svc_notebook.tuning.clicks.position_based_model import fit_examination, sum_by
@@ -81,6 +90,7 @@ MAX_LABELLED_POSITIONS = 20
 
 
 @check_arguments
+@described(like=ONE_AXES)
 def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Plot:
     """Plot the click-through rate of each position, raw and corrected.
 
@@ -91,13 +101,6 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Plot
         `objectID`, `position`, `clicks` and `impressions`.
     top : int, default 20
         Maximum number of positions.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from svc_notebook.declarations.declaration import described
 from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.plots.canvas import (
     MAX_LABEL_CHARACTERS,
+    ONE_AXES,
     Plot,
     background,
     check_top,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 QUERY_INCHES, HIT_INCHES = 0.24, 0.34
 
 
+@described(like=ONE_AXES)
 def plot_deltas(
     comparison: ComparedRuns,
     metric: str | None = None,
@@ -54,13 +57,6 @@ def plot_deltas(
         Name of the run that is compared with the base.
     top : int, default 8
         Number of labelled gains and of labelled losses, 1 or more.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -174,6 +170,7 @@ def _write_words(axis: Axes, height: float, row: Any) -> None:
         )  # fmt: skip
 
 
+@described(like=ONE_AXES)
 def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: Any = None) -> Plot:
     """Plot the distribution of each run's mean difference over resamples, with its 95 % interval.
 
@@ -183,13 +180,6 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
         Result of `compare`.
     metric : str, default the first
         Name of the metric.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -260,6 +250,7 @@ def _fill_ridge(axis: Axes, base: float, means: Any, row: Any) -> None:
     axis.fill_between(centres[inside], base, base + heights[inside], color=palette.pale, lw=0)
 
 
+@described(like=ONE_AXES)
 def plot_tops(
     comparison: ComparedRuns,
     query: str,
@@ -283,13 +274,6 @@ def plot_tops(
         Name of the run that is compared with the base.
     titles : dict or Series, default None
         Titles of records by objectID.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------

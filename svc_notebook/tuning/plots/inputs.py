@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svc_notebook.declarations.declaration import described
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
+    ONE_AXES,
     Plot,
     background,
     clean,
@@ -31,6 +33,7 @@ ZERO_RESULTS_INCHES = 1.9
 MAX_GRADE_BARS = 12
 
 
+@described(like=ONE_AXES)
 def plot_grades(judgments: Table, *, axes: Any = None) -> Plot:
     """Plot the number of hits of each grade.
 
@@ -39,13 +42,6 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Plot:
     judgments : DataFrame, list of dict or path
         Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
         file of them.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -83,6 +79,7 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Plot:
     return Plot([axis])
 
 
+@described(like=ONE_AXES)
 def plot_confusion(
     judgments: Table, raters: tuple[str, str] | None = None, *, axes: Any = None
 ) -> Plot:
@@ -94,13 +91,6 @@ def plot_confusion(
         Judgments with the columns `query`, `objectID`, `rating` and `rater`.
     raters : tuple of two str, default the first two
         Names of the raters.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------
@@ -184,6 +174,7 @@ def _draw_counts(axis: Axes, both: Any, grades: Any) -> None:
     axis.spines[["left", "bottom"]].set_visible(False)
 
 
+@described(like=ONE_AXES)
 def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Plot:
     """Plot the zero-result share of the searches of each stratum of a log.
 
@@ -192,13 +183,6 @@ def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Plot:
     log : DataFrame
         Result of `read_searches` or `read_logs`, or a table with the columns `query` and
         `nbHits`.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svc_notebook.declarations.declaration import described
 from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.plots.canvas import (
+    ONE_AXES,
     Plot,
     background,
     check_columns,
@@ -92,6 +94,7 @@ def _draw_finalists(axis: Axes, search: SearchedVariants) -> None:
     axis.set_xlim(-0.6, len(rows) - 0.3)
 
 
+@described(like=ONE_AXES)
 def plot_variants(
     scores: DataFrame, metric: str | None = None, *, top: int = 25, axes: Any = None
 ) -> Plot:
@@ -105,13 +108,6 @@ def plot_variants(
         Name of the metric.
     top : int, default 25
         Maximum number of queries, those whose scores differ most; 1 or more.
-    axes : Axes or sequence of Axes, default None
-        Axes to draw into; None creates a figure.
-
-    Returns
-    -------
-    Plot
-        The plot, which has the methods of its axes.
 
     Raises
     ------
