@@ -51,7 +51,7 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
 
 
 def describe_action(call: BoundCall, client: Client) -> tuple[str, dict[str, Any]]:
-    """Describe what is to be confirmed and where; return arguments that bind the call to it."""
+    """Describe the action and its target; return arguments that bind the call to them."""
     description, bound = call.verb.settle(call.arguments, client) or (_describe_call(call), {})
     written = {**call.arguments, **bound}.get(call.verb.writes_to)
     return f"{description}, {_describe_target(_client_of(written) if written else client)}", bound

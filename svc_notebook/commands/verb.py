@@ -170,7 +170,7 @@ class Verb:
         return checks(arguments)
 
     def settle(self, arguments: Mapping[str, Any], client: Client) -> Settled | None:
-        """Return the description that only the client can give, and what the call is bound to."""
+        """Return the description that needs the client, and arguments that bind the call to it."""
         if not self.settles:
             return None
         settles: Settles = _import(self.settles)

@@ -74,7 +74,7 @@ def recording_run(client: AsyncClient, folder: Path, indices: Sequence[str]) -> 
 
 
 def describe_interrupted_runs(client: AsyncClient) -> list[str]:
-    """Describe the runs that were interrupted: what is new, and what goes on or back.
+    """Describe the interrupted runs: written indices, and the commands that resume or revert.
 
     The record of a run whose changes are all undone is removed.
     """

@@ -22,7 +22,7 @@ from svc_notebook.tuning.changes.state import Delta, Objects, Scope, write_part
 
 
 def describe_price(index: str, records: int) -> str:
-    """Say what an atomic write costs, and what it refuses."""
+    """Describe the cost and the conditions of an atomic write."""
     return (
         f"{format_count(records, 'record')} of {index} will be copied within the service, which "
         "may count each as an operation and stores both until the move; if records of "

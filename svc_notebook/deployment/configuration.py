@@ -53,7 +53,7 @@ def without_index_settings(state: IndexConfiguration) -> IndexConfiguration:
 async def write_configuration(
     client: AsyncClient, index: str, state: IndexConfiguration, scopes: tuple[Scope, ...]
 ) -> None:
-    """Give an index that nobody searches yet these settings, synonyms and rules, and no others."""
+    """Replace the settings, synonyms and rules of an index that is not searched yet."""
     if "settings" in scopes:
         settings: Any = own_settings(state.settings)
         await write_and_wait(

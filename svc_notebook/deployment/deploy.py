@@ -365,7 +365,7 @@ class DeployRun(DeploymentPlanner):
             )
 
     async def _verify(self, prepared: PreparedDeployment) -> bool:
-        """Read back what was deployed; warn if it is not there."""
+        """Read the deployed objects back; warn of missing ones."""
         wrong = [
             f"{scope} of {index_plan.target}"
             for index_plan in prepared.plans
@@ -381,7 +381,7 @@ class DeployRun(DeploymentPlanner):
         return not wrong
 
     def _write_origin(self, prepared: PreparedDeployment) -> None:
-        """Remember what was deployed as known on the target."""
+        """Store the digests of the deployed objects as known on the target."""
         origin = prepared.origin
         if origin is None:
             return
@@ -400,7 +400,7 @@ def _without_replicas(objects: Mapping[Scope, Any]) -> dict[Scope, Any]:
 
 
 def _forwardable(prepared: PreparedDeployment, name: str, first: IndexPlan) -> dict[Scope, Any]:
-    """Return what a replica gets by forwarding: a virtual one has no lists of its own."""
+    """Return the objects that are forwarded to a replica; virtual replicas have settings only."""
     entry = next(candidate for candidate in prepared.replicas if replica_name(candidate) == name)
     proposed = _without_replicas(first.proposed)
     return {

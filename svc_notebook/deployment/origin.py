@@ -1,4 +1,4 @@
-"""The origin of a clone: where it came from, and digests of what was there.
+"""The origin of a clone: its source index, and digests of the objects of the source.
 
 A deployment compares three states by name: the copy, the target, and what is known of the target
 since the clone. So it knows who changed what.
@@ -28,7 +28,7 @@ Digests = dict[Scope, dict[str, list[str]]]
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a copy came from; `indices` has digests of the source and of its replicas.
+    """The source of a copy; `indices` has digests of the source and of its replicas.
 
     `partial`: whether the copy has only some of the records.
     """

@@ -1,4 +1,4 @@
-"""The plan of a deployment: what would change on the target, and what changed there meanwhile."""
+"""The plan of a deployment: changes of the target, and changes by others since the clone."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ class PlanFile:
 async def _list_missing(
     target: AsyncClient, index: str, scope: str, names: dict[str, Any], current: Changes
 ) -> list[str]:
-    """Return what the plans no longer change although the target does not have it."""
+    """Return the planned objects that the plans no longer change and the target does not have."""
     left = current.get(index, {}).get(scope, {})
     planned = {name: change["after"] for name, change in names.items() if name not in left}
     kind: Any = scope

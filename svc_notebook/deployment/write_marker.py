@@ -1,4 +1,4 @@
-"""Marks of indices that are being written, by which two people notice each other before a write.
+"""Marks of indices that are being written, so that two people do not write at the same time.
 
 The marks of a service are records of one small index. A mark is taken by an update that the service
 makes only if nobody else has taken it since it was read, and it expires, so that an interrupted
@@ -28,7 +28,7 @@ MARK_SECONDS = 3600
 async def marking(client: AsyncClient, indices: Iterable[str], action: str) -> AsyncIterator[None]:
     """Mark indices until the block ends; raises `BadInput` if somebody else has marked one.
 
-    A mark of the same user and machine is taken over: an interrupted call can be repeated.
+    A mark of the same user and machine is replaced: an interrupted call can be repeated.
     """
     async with AsyncExitStack() as stack:
         for index in sorted({*indices}):

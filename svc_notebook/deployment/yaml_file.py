@@ -22,7 +22,7 @@ from svc_notebook.yaml_nodes import build_value, read_document, read_word
 # Plain text: neither an indicator, nor a number, a date or a word that some reader takes for one.
 _PLAIN = re.compile(r"[A-Za-z_<][\w<>/().*+-]*(?: [\w<>/().*+-]+)*", re.ASCII)
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"}
-# What JSON allows inside quotes and YAML does not, or what nobody can see.
+# Characters that JSON allows inside quotes and YAML does not, and invisible ones.
 _ESCAPED = re.compile(
     "[\x7f-\xa0\xad\u2000-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ud800-\udfff\ufffe\uffff]"
 )

@@ -124,7 +124,7 @@ class Editor(DecisionTraits):
         return same(await self.load(), value)
 
     def journal_change(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
-        """Record in the journal what applying changes; the base class records nothing."""
+        """Record an applied change in the journal; the base class records nothing."""
         return nullcontext()
 
     def list_decisions(self, draft: Draft) -> dict[str, Any]:
@@ -178,7 +178,7 @@ class Editor(DecisionTraits):
         self._change_draft(lambda draft: draft.keep(value))
 
     async def note_interrupted(self) -> None:
-        """Show which changes of the index were interrupted, if this editor writes what they do."""
+        """Show the interrupted changes of the parts of the index that this editor writes."""
         if self.needs == "editSettings":
             self._update_state(interrupted=await list_interrupted(self.client, self.index))
 

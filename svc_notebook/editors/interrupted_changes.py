@@ -13,7 +13,7 @@ from svc_notebook.tuning.changes.undo import describe_change
 
 
 class InterruptedChange(TypedDict):
-    """One interrupted change: its id, what it is, and the labels of the two ways to end it."""
+    """One interrupted change: its id, its description, and the labels of its two actions."""
 
     change: str
     text: str

@@ -70,7 +70,7 @@ def write_curation(
     *,
     forward: bool,
 ) -> dict[str, str]:
-    """Write what applying changes of synonyms or rules does; without changes, how to read them.
+    """Write the code that applies changes of synonyms or rules; without changes, that reads them.
 
     With `forward`, the code changes those of the replicas, too.
     """
@@ -231,7 +231,7 @@ def write_editor(kind: str, index: str, queries: Sequence[str], words: Sequence[
 
 
 def make_synonym(query: str, words: Sequence[str]) -> dict[str, Any]:
-    """Return the synonym of a query, with an id that says what it is for."""
+    """Return the synonym of a query, with an id that names the query."""
     return {"objectID": f"synonym-{query}", "type": "synonym", "synonyms": [query, *words]}
 
 

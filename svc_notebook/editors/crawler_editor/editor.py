@@ -231,7 +231,7 @@ class CrawlerEditor(Editor):
 
     @call
     async def describe_crawl(self, draft: bool = False) -> list[str]:
-        """Return what a crawl with the saved configuration, or with the draft, does."""
+        """Describe a crawl with the saved configuration, or with the draft."""
         config = self.value if draft else self.saved
         try:
             listed = (await self.client.list_indices())["items"]

@@ -11,7 +11,7 @@ from pandas import DataFrame
 
 from svc_notebook.editors.crawler_editor.extractor_errors import find_action_error
 
-# Limits of what a view shows and a notebook saves; `CrawlerEditor.trial` has everything.
+# Limits of the trial that a view shows and a notebook saves; `CrawlerEditor.trial` has all.
 MAX_RECORDS = 20  # of each action
 MAX_LINES = 200  # of links and of logs
 MAX_RECORD_CHARACTERS = 4_000

@@ -153,7 +153,7 @@ class CurationEditor(Editor):
         return await holds(self.client, self.index, self.kind.name, by_id(value), whole=True)
 
     def journal_change(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
-        """Record in the journal what applying changes in the list."""
+        """Record an applied change of the list in the journal."""
         note, whole = self.title.lower(), {**by_id(value)}
         return noting(self.client, self.index, {self.kind.name: whole}, whole=True, note=note)
 
@@ -398,7 +398,7 @@ class CurationEditor(Editor):
 
 
 def _merge(value: list[Document], imported: list[Document], how: ImportMode) -> list[Document]:
-    """Put objects of a file with those of the draft; what is new comes first."""
+    """Combine objects of a file with those of the draft; new ones come first."""
     if how == "replace":
         return imported
     old, new = by_id(value), by_id(imported)

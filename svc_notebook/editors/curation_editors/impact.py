@@ -75,7 +75,7 @@ def tabulate(impacts: Sequence[QueryImpact]) -> list[dict[str, Any]]:
 async def copy_with(
     client: AsyncClient, kind: ResourceKind, index: str, documents: Sequence[Any]
 ) -> AsyncIterator[str]:
-    """Give a copy of an index with these synonyms, or rules, in place of its own."""
+    """Yield a copy of an index that has these synonyms or rules."""
     async with TemporaryIndex(client, index, "preview") as copy:
         written = await write_all(client, kind, copy.name, list(documents))
         await client.wait(written, index=copy.name)

@@ -136,7 +136,7 @@ class Workbench(Editor):
             self._trial = DraftTrial(client, self.index)
 
     async def load(self) -> Changes:
-        """Return no changes, which is what the drafts of saved parts have."""
+        """Return no changes: the value when all parts are saved."""
         return {}
 
     def check(self, value: Any) -> Changes:
@@ -367,7 +367,7 @@ class Workbench(Editor):
         return {part: changes for part, changes in collected.items() if changes}
 
     def _change_draft(self, change: Callable[[Draft], Draft]) -> None:
-        """Change the draft, after the changes that the editors have made meanwhile."""
+        """Change the draft, after pending changes of the editors."""
         super()._change_draft(lambda draft: change(draft.put(self._collect())))
 
     def _set_draft(self, draft: Draft) -> None:
@@ -380,7 +380,7 @@ class Workbench(Editor):
         self._try_soon()
 
     async def _follow_saved(self) -> set[Part]:
-        """Read what is saved after a change; return the parts that could not be read.
+        """Read the saved parts again after a change; return those that could not be read.
 
         Drafts stay, and their undo steps start again.
         """
@@ -399,7 +399,7 @@ class Workbench(Editor):
     def _describe_outcome(
         self, failure: Exception, applied: list[Part], order: list[Part], unread: set[Part]
     ) -> str:
-        """Describe what a failed write has applied; empty if it has applied nothing.
+        """Describe the applied part of a failed write; empty without one.
 
         A write whose response is lost may have had an effect, or may have one later.
         """
@@ -526,7 +526,7 @@ async def _raise_stopped(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _describe_partial(index: str, done: list[Part], unknown: list[Part], rest: list[Part]) -> str:
-    """Describe what a failed write has applied, what it may have applied, and what it has not."""
+    """Describe the parts that a failed write has applied, may have applied, and has not."""
     parts = []
     if done:
         parts.append(

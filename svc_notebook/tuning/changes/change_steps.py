@@ -13,7 +13,7 @@ _LISTS: tuple[Scope, ...] = ("synonyms", "rules")
 
 
 def list_steps(deltas: Mapping[Scope, Delta], *, all_facets: bool = False) -> list[Step]:
-    """Return the writes of a change, in an order in which no moment lacks what a search needs.
+    """Return the writes of a change, in an order in which searches work between any two steps.
 
     Rules filter by facets. So facets that are new come before the rules, and those that go stay
     until the rules are replaced. `all_facets` writes facets that the index already has, too.

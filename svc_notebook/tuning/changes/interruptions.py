@@ -40,7 +40,7 @@ class Interruption:
         ]
 
     def is_untouched(self, scope: Scope, name: str) -> bool:
-        """Return whether nobody else has changed a name: its value is one that the change sets."""
+        """Return whether a name has a value that the change sets, not one of another writer."""
         return is_value_of(self.change, scope, name, self.current[scope].get(name))
 
     def join(self, deltas: Mapping[Scope, Delta]) -> Change:

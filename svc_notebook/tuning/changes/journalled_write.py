@@ -70,7 +70,7 @@ async def write_change(
 async def _read_deltas(
     client: AsyncClient, index: str, proposed: Mapping[Scope, Objects]
 ) -> dict[Scope, Delta]:
-    """Return what is wanted with what the index has, also where both are equal."""
+    """Return the proposed objects with those of the index, including equal ones."""
     deltas: dict[Scope, Delta] = {}
     for scope, objects in proposed.items():
         before = await read_or_nothing(client, index, scope, objects)
@@ -229,7 +229,7 @@ async def _close(
 
 
 async def record_outcome(client: AsyncClient, change: Change) -> None:
-    """Record what an interrupted change made of an index; nothing if the index cannot be read."""
+    """Record the state that an interrupted change left; nothing if the index cannot be read."""
     recorded = RecordedChange()
     recorded.change = change
     await _close(client, Journal.of(client, change.index), recorded, "failed")

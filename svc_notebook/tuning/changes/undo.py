@@ -23,7 +23,7 @@ from svc_notebook.tuning.changes.snapshots import tabulate_change
 from svc_notebook.tuning.changes.state import Delta, Scope, read_part
 from svc_notebook.tuning.tables.schema import TIME
 
-# How an interrupted change ends: its rest is written, or what was written is taken back.
+# Ends of an interrupted change: the missing part is written, or the written part is reverted.
 End = Literal["finish", "revert"]
 COLUMNS: dict[str, Any] = {
     "change_id": "string", "when": TIME, "index": "string", "scope": "string",
@@ -170,7 +170,7 @@ async def undo(
 
 
 async def end_interrupted(client: AsyncClient, index: str, change_id: str, end: End) -> None:
-    """Finish an interrupted change of an index, or take back what it made.
+    """Finish an interrupted change of an index, or revert its written part.
 
     Raises `BadInput` if the change is not interrupted any more, or its values were changed since.
     """

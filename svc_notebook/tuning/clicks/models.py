@@ -21,7 +21,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.tuning.clicks.position_based_model import Floats, Whole, fit_examination, sum_by
 
 Model = Literal["ctr", "dctr", "coec", "sdbn", "pbm"]
-MIN_MOVED_SHARE = 0.05  # of the impressions, from which positions can be told apart
+MIN_MOVED_SHARE = 0.05  # of the impressions, from which positions can be compared
 PAIR = ["query", "filters", "objectID"]
 
 

@@ -316,7 +316,7 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
 
 
 def _now(seen: Observation, name: str) -> Any:
-    """Return the value in place; None is the default."""
+    """Return the current value; None is the default."""
     return seen.settings.get(name)
 
 

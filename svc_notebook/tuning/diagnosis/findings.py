@@ -27,7 +27,7 @@ from svc_notebook.tuning.evaluation.record_texts import (
 from svc_notebook.tuning.tables.tables import QUESTION
 
 MAX_EXAMPLES = 4
-FREQUENT_SHARE = 0.2  # of the records, from which a word tells hardly anything
+FREQUENT_SHARE = 0.2  # of the records, from which a word has little meaning
 MIN_RECORDS_OF_SHARES = 20  # of fewer records, every word would be frequent
 MIN_DECISIONS = 20  # pairs that a criterion must have decided
 NAMES = (

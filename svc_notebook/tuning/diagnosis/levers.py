@@ -32,7 +32,7 @@ POSITION_WEIGHTS, SCORE_WEIGHTS = (0.15, 0.5), (0.5, 0.67, 0.8)
 FEEDBACK_HITS = 5
 MIN_WORDS_OF_LONG_QUERY = 8
 HIGHEST_WEIGHT = 3  # of an attribute; those that are not named count 1
-MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute tells nothing
+MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute is no evidence
 
 
 class Lever(NamedTuple):
@@ -48,7 +48,7 @@ class Lever(NamedTuple):
 
 
 def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
-    """Return the values to try for the findings; a value that is in place is left out."""
+    """Return the values to try for the findings, without values that are already set."""
     levers: dict[tuple[str, str], Lever] = {}
     for finding in (*(finding.name for finding in findings), TEXT_SCORE):
         for name, values, *more in _values(seen, finding):
@@ -228,7 +228,7 @@ def _attribute_weights(seen: Observation) -> list[Any]:
 
 
 def _attribute_orders(seen: Observation) -> list[list[str]]:
-    """Return orders by how well attributes tell relevant records; also where position is moot."""
+    """Return orders by the lifts of attributes, with and without an effect of the position."""
     lifts = {name: lift for name, lift in attribute_lifts(seen).items() if lift > 0}
     current = [name for name in seen.searchable if name in lifts]
     ranked = sorted(lifts, key=lambda name: -lifts[name])

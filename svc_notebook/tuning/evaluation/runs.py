@@ -148,7 +148,7 @@ async def search_all(
 
 
 async def _wait_until_ready(client: AsyncClient, request: Mapping[str, Any]) -> None:
-    """Wait until a service has what it computes in the background, or computes no more."""
+    """Wait until the background computations of a service are finished or have stopped."""
     for _ in range(MAX_POLLS):
         [answer] = await _search_once(client, [request])
         if not _is_pending(answer):

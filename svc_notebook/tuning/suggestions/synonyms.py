@@ -281,7 +281,7 @@ async def ideas_from_records(
 
 
 async def ideas_from_contrast(client: AsyncClient, index: str, judged: DataFrame) -> list[Idea]:
-    """Find words that occur, and what the relevant records that are not found say instead."""
+    """Find words that records contain, and their replacements in relevant records not found."""
     relevant = judged[judged["rating"] >= relevant_from(judged)].drop_duplicates(
         ["query", "objectID"]
     )

@@ -21,7 +21,7 @@ QRELS_FIELDS, RUN_FIELDS = 4, 6
 def read_qrels(path: str | os.PathLike[str], queries: QueryIds | None = None) -> DataFrame:
     """Read judgments from qrels of TREC: `query-id 0 objectID rating`.
 
-    Negative ratings, which mark records that nobody could judge, become `unrateable`.
+    Negative ratings, which mark records that could not be judged, become `unrateable`.
 
     Parameters
     ----------

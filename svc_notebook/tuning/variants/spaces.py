@@ -100,7 +100,7 @@ class Space:
             yield Variant(dict(zip(self.values, values, strict=True)))
 
     def draw(self, count: int, seed: int) -> list[Variant]:
-        """Draw distinct variants randomly, in order; all if there are no more."""
+        """Draw distinct variants randomly, in order; all if there are not more."""
         if count >= len(self):
             return list(self)
         chosen = random.Random(seed).sample(range(len(self)), count)

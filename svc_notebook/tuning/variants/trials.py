@@ -35,7 +35,7 @@ from svc_notebook.tuning.statistics import t_interval
 from svc_notebook.tuning.tables.tables import QUESTION
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
 
-# The metric of suggestions, and the columns of what they gain.
+# The metric of suggestions, and the columns of their gain.
 METRIC = "ndcg@10"
 GAIN_COLUMNS = [
     "proposed", "measured", "before", "after", "delta", "low", "high", "document",
@@ -78,7 +78,7 @@ class TrialIndex:
         self._filler = RequestFiller(counts or WordCounts(client, index))
 
     async def run(self, variant: Variant, queries: DataFrame) -> DataFrame:
-        """Search as if a variant were in place."""
+        """Search with the settings of a variant."""
         where, filled, params = await self.prepare(variant, queries)
         hits: DataFrame = await run(
             where, filled, params, k=self._k, name=str(variant), client=self._client
@@ -90,7 +90,7 @@ class TrialIndex:
         return await self.run(AS_IT_IS, queries), await self.run(variant, queries)
 
     async def prepare(self, variant: Variant, queries: DataFrame) -> tuple[str, DataFrame, Any]:
-        """Return the index, the queries and the parameters that search with a variant in place."""
+        """Return the index, the queries and the parameters of a search with a variant."""
         parts = variant.parts
         settings = parts.get("settings", {})
         params, others = as_parameters(settings, {**self._state.settings, **settings})
