@@ -221,8 +221,8 @@ class CrawlerEditor(Editor):
         try:
             await super().write()
         except Refused as error:
-            if found := find_action_error(str(error), self.value):
-                refused = BadInput(found.message)
+            if fault := find_action_error(str(error), self.value):
+                refused = BadInput(fault.message)
                 self._update_state(error=explain(refused))
                 raise refused from error
             raise

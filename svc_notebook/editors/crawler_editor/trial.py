@@ -71,8 +71,8 @@ def _error(error: Any, config: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     members = error if isinstance(error, Mapping) else {"message": error}
     message = str(members.get("message", ""))
-    if found := find_action_error(message, config):
-        return found._asdict()
+    if fault := find_action_error(message, config):
+        return fault._asdict()
     return {"code": str(members.get("code", "")), "message": message}
 
 
