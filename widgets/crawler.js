@@ -82,7 +82,7 @@ function render(mount) {
 
   view.link.watch("state", (state) => {
     const text = describeCrawler(state);
-    status.classList.toggle("svc-wrong-text", Boolean(state?.blocked));
+    status.classList.toggle("svc-error-text", Boolean(state?.blocked));
     fill(status, [text, ...(state?.warnings ?? [])].join(" "));
     start.disabled = Boolean(state?.isNew || state?.dirty || state?.reindexing);
     start.title = startTitle(state);

@@ -112,7 +112,7 @@ function render(mount) {
         h("span", { class: "hint", dir: "auto" }, rule.description ? `${rule.description}: ` : "", then),
       ),
       rule.validity?.length ? h("span", { class: "hint", title: describeSpans(rule.validity) }, "◷") : null,
-      faultsOf(rule.objectID).length ? h("span", { class: "odd-text", "aria-label": "has errors or warnings" }, "⚠") : null,
+      faultsOf(rule.objectID).length ? h("span", { class: "warning-text", "aria-label": "has errors or warnings" }, "⚠") : null,
     );
   }
 

@@ -59,7 +59,7 @@ function render(mount) {
       },
     ],
     problem: (row) => errorsOf(faultsOf(row)),
-    mark: (row) => shared.changeOf(row.id) || (faultsOf(row).length ? "odd" : ""),
+    mark: (row) => shared.changeOf(row.id) || (faultsOf(row).length ? "warning" : ""),
     change,
     remove: (row) => {
       if (!view.state()?.readOnly) view.run("remove", { ids: [row.id] });

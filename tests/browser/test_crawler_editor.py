@@ -97,7 +97,7 @@ def test_the_page_that_a_crawl_begins_at_is_offered_and_tried(
     expect(editor.locator(".svc-links li")).to_have_text(
         [f"{site.url}/{name}" for name in ("desk", "evil")]
     )
-    assert notebook.ask("e.records.title.tolist()") == ["Reading lamp"]
+    notebook.await_value("e.records.title.tolist()", ["Reading lamp"])
 
 
 def test_a_result_of_an_earlier_draft_is_marked(

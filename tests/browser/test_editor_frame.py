@@ -163,7 +163,7 @@ def test_a_density_and_attributes_are_chosen_and_kept(editor: Locator, notebook:
     cells = editor.locator(".svc-hit-row").first.locator(".svc-hit-cell")
     expect(cells).to_have_count(1)
     expect(cells).to_contain_text("price")
-    assert notebook.ask("[e.hit_density, e.hit_attributes]") == ["rows", ["price"]]
+    notebook.await_value("[e.hit_density, e.hit_attributes]", ["rows", ["price"]])
     editor.get_by_role("button", name="JSON", exact=True).click()
     first = notebook.ask("[e.hits[0]['objectID'], e.hits[0]['price']]")
     expect(editor.locator(".svc-hit-json").first).to_contain_text(f'"price": {first[1]}')

@@ -65,7 +65,7 @@ def test_a_query_is_judged_by_keys_alone(editor: Locator, notebook: Notebook) ->
     assert [rating for rating, *_ in told] == [3, 0, None, 1, 2]
     assert [unrateable for _, unrateable, _ in told].index(True) == 2
     assert {rater for *_, rater in told} == {"ada"}
-    assert notebook.ask("int(e.frame.rating.isna().sum())") == 1
+    notebook.await_value("int(e.frame.rating.isna().sum())", 1)
 
 
 def test_a_grade_is_given_changed_and_taken_back_by_mouse(
@@ -81,7 +81,7 @@ def test_a_grade_is_given_changed_and_taken_back_by_mouse(
     first.get_by_role("button", name="3: perfect").click()
 
     expect(far(editor)).to_have_text("0 of 11")
-    assert notebook.ask("e.value") == []
+    notebook.await_value("e.value", [])
 
 
 def test_a_grade_is_undone_where_it_was_given(editor: Locator, notebook: Notebook) -> None:
@@ -167,7 +167,7 @@ def test_blind_hides_where_hits_were_found_and_shuffled_mixes_them(
 
     mixed = editor.locator(".svc-id").all_inner_texts()
     assert sorted(mixed) == sorted(before)
-    assert notebook.ask("[e.blind, e.shuffled]") == [True, True]
+    notebook.await_value("[e.blind, e.shuffled]", [True, True])
 
 
 def test_it_continues_with_a_frame(editor: Locator, notebook: Notebook) -> None:
@@ -178,7 +178,7 @@ def test_it_continues_with_a_frame(editor: Locator, notebook: Notebook) -> None:
     later = notebook.open("f = svc.edit.judgments('judged', judgments=e.frame, rater='ada')\nf")
 
     expect(far(later)).to_have_text("2 of 10")
-    assert notebook.ask("f.frame.equals(e.frame)")
+    notebook.await_value("f.frame.equals(e.frame)", True)
 
 
 def test_what_python_sets_is_shown(editor: Locator, notebook: Notebook) -> None:
@@ -241,7 +241,7 @@ def test_an_unreachable_service_is_reported_and_judgments_stay(
     banner = editor.get_by_role("alert").first
     expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
     expect(heading(editor)).to_have_text("lamp")
-    assert notebook.ask("len(e.frame)") == 1
+    notebook.await_value("len(e.frame)", 1)
     notebook.run(connect(service))
 
 

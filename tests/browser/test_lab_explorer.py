@@ -157,7 +157,7 @@ def test_questions_leave_neither_history_nor_names(lab_page: LabPage, service: R
     expect(lab_page.row("Attributes")).to_be_visible()
     lab_page.page.get_by_role("button", name="Refresh").click()
 
-    assert lab_page.ask(HISTORY) == [count, names]
+    lab_page.await_value(HISTORY, [count, names])
 
 
 def test_the_keyboard_alone_goes_through_the_tree(lab_page: LabPage, service: Running) -> None:

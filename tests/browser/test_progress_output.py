@@ -47,7 +47,7 @@ def test_a_load_is_cancelled_by_its_button_and_says_what_was_published(
     assert stopped, error
     records = int(stopped[2].replace(",", ""))
     assert 0 < records < 20_000
-    assert notebook.ask("client.search('slow')['nbHits']") == records
+    notebook.await_value("client.search('slow')['nbHits']", records)
     notebook.run("svc.drop_index('slow')" + RESTORED)
 
 

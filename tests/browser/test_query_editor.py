@@ -65,8 +65,8 @@ def test_hits_follow_what_is_typed_and_python_follows_too(
 
     expect(editor.locator(".svc-hit mark").first).to_have_text("red")
     expect(count_of(editor)).to_have_text("1")
-    assert notebook.ask("e.value") == {"query": "red lam"}
-    assert notebook.ask("[hit['name'] for hit in e.hits]") == ["red lamp"]
+    notebook.await_value("e.value", {"query": "red lam"})
+    notebook.await_value("[hit['name'] for hit in e.hits]", ["red lamp"])
 
 
 def test_what_python_sets_is_shown(editor: Locator, notebook: Notebook) -> None:
@@ -85,14 +85,17 @@ def test_facets_narrow_and_widen(editor: Locator, notebook: Notebook) -> None:
     editor.get_by_label("price from").press("Enter")
     expect(count_of(editor)).not_to_have_text("47")
 
-    assert notebook.ask("e.value") == {
-        "facetFilters": [["brand:Acme", "brand:Umbra"]],
-        "numericFilters": ["price>=50"],
-    }
+    notebook.await_value(
+        "e.value",
+        {
+            "facetFilters": [["brand:Acme", "brand:Umbra"]],
+            "numericFilters": ["price>=50"],
+        },
+    )
 
     editor.get_by_role("button", name="Clear all").click()
     expect(count_of(editor)).to_have_text("70")
-    assert notebook.ask("e.value") == {}
+    notebook.await_value("e.value", {})
 
 
 def test_numbers_are_narrowed_by_handles_and_values_match_all_of(
@@ -112,7 +115,7 @@ def test_numbers_are_narrowed_by_handles_and_values_match_all_of(
     brand.get_by_role("button", name="all of").click()
     editor.get_by_label("Acme").check()
     expect(editor.locator(".svc-held bdi")).to_contain_text(["brand: Acme"])
-    assert notebook.ask("e.value['facetFilters']") == ["brand:Acme"]
+    notebook.await_value("e.value['facetFilters']", ["brand:Acme"])
     brand.get_by_role("button", name="any of").click()
     notebook.await_value("e.value['facetFilters']", [["brand:Acme"]])
 
@@ -145,7 +148,7 @@ def test_whatever_holds_a_search_is_seen_and_taken_away(notebook: Notebook) -> N
 
     expect(held).to_have_count(0)
     expect(count_of(editor)).to_have_text("10")
-    assert notebook.ask("e.value") == {"query": "lamp"}
+    notebook.await_value("e.value", {"query": "lamp"})
 
 
 def test_the_keyboard_alone_is_enough(editor: Locator, notebook: Notebook) -> None:
@@ -166,7 +169,7 @@ def test_the_keyboard_alone_is_enough(editor: Locator, notebook: Notebook) -> No
     headers = why.get_by_role("rowheader")
     # Ties of the custom ranking are ordered by the text.
     assert headers.all_inner_texts()[-2:] == ["rating (highest first)", "textual relevance"]
-    assert notebook.ask("e.selected == e.hits[1]['objectID']")
+    notebook.await_value("e.selected == e.hits[1]['objectID']", True)
 
     page.keyboard.press("Escape")
     expect(why).to_have_count(0)
@@ -259,7 +262,7 @@ def test_pages_are_turned(editor: Locator, notebook: Notebook) -> None:
     search_box(editor).fill("lamp")
 
     expect(editor.locator(".svc-hit .svc-place").first).to_have_text("1")
-    assert notebook.ask("e.value") == {"query": "lamp"}
+    notebook.await_value("e.value", {"query": "lamp"})
 
 
 def test_the_keyboard_is_not_lost_on_the_last_page(editor: Locator, notebook: Notebook) -> None:
@@ -296,7 +299,7 @@ def test_a_parameter_is_found_by_its_meaning_and_set(editor: Locator, notebook: 
     editor.get_by_role("tab", name="Hits").click()
 
     expect(editor.locator(".svc-hit")).to_have_count(3)
-    assert notebook.ask("e.value") == {"hitsPerPage": 3}
+    notebook.await_value("e.value", {"hitsPerPage": 3})
 
 
 def test_an_invalid_parameter_is_reported_and_changes_nothing(
@@ -307,7 +310,7 @@ def test_an_invalid_parameter_is_reported_and_changes_nothing(
     editor.get_by_role("button", name="Search with this JSON").click()
 
     expect(editor.get_by_role("alert").first).to_contain_text("did you mean hitsPerPage?")
-    assert notebook.ask("e.value") == {}
+    notebook.await_value("e.value", {})
 
 
 def test_json_goes_in_and_history_leads_back(editor: Locator, notebook: Notebook) -> None:
@@ -319,7 +322,7 @@ def test_json_goes_in_and_history_leads_back(editor: Locator, notebook: Notebook
     editor.get_by_role("button", name="(everything)").click()
 
     expect(count_of(editor)).to_have_text("70")
-    assert notebook.ask("e.value") == {}
+    notebook.await_value("e.value", {})
 
 
 def test_two_searches_stand_side_by_side(editor: Locator, notebook: Notebook) -> None:
@@ -398,7 +401,7 @@ def test_pinning_a_hit_calls_the_callbacks(notebook: Notebook) -> None:
 
     expect(editor.locator(".svc-hit")).to_have_count(10)
     first = notebook.ask("e.hits[1]['objectID']")
-    assert notebook.ask("told") == [{"query": "lamp", "objectID": first, "position": 1}]
+    notebook.await_value("told", [{"query": "lamp", "objectID": first, "position": 1}])
 
 
 def test_pinned_and_hidden_hits_are_reviewed_and_applied_as_rules(
@@ -425,7 +428,7 @@ def test_pinned_and_hidden_hits_are_reviewed_and_applied_as_rules(
     expect(editor).to_contain_text("1 rule applied.")
     expect(bar).to_be_hidden()
     expect(editor.locator(".svc-hit").first).to_contain_text("Pinned by a rule")
-    assert notebook.ask("e.hits[0]['objectID']") == name
+    notebook.await_value("e.hits[0]['objectID']", name)
     notebook.run("svc.tuning.undo('shop')")
 
 

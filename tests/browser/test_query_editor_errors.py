@@ -72,7 +72,7 @@ def test_a_hit_is_pinned_by_a_key(notebook: Notebook) -> None:
     editor.locator(".svc-hit").nth(2).press("p")
 
     pinned = notebook.ask("e.hits[2]['objectID']")
-    assert notebook.ask("told") == [{"query": "lamp", "objectID": pinned, "position": 2}]
+    notebook.await_value("told", [{"query": "lamp", "objectID": pinned, "position": 2}])
 
 
 @pytest.mark.in_lab
@@ -98,7 +98,7 @@ def test_a_search_without_hits_suggests_what_to_leave_out(
 
     expect(editor.locator(".svc-hit")).to_have_count(10)
     expect(search_box(editor)).to_have_value("lamp")
-    assert notebook.ask("e.value") == {"query": "lamp"}
+    notebook.await_value("e.value", {"query": "lamp"})
 
 
 def test_what_stays_is_not_drawn_anew(editor: Locator, notebook: Notebook) -> None:
@@ -156,7 +156,7 @@ def test_two_editors_of_one_index_do_not_mix(notebook: Notebook) -> None:
 
     expect(count_of(other)).to_have_text("10")
     expect(count_of(one)).to_have_text("7")
-    assert notebook.ask("[e.value, f.value]") == [{"query": "red"}, {"query": "desk"}]
+    notebook.await_value("[e.value, f.value]", [{"query": "red"}, {"query": "desk"}])
 
 
 @pytest.mark.in_lab

@@ -198,9 +198,9 @@ def test_a_rule_is_made_from_a_template(editor: Locator, notebook: Notebook) -> 
     expect(editor.locator(".svc-rule-summary")).to_have_text(
         "For every search: pin sku-006 at position 2."
     )
-    assert notebook.ask("e.value[0]['consequence']") == {
-        "promote": [{"objectID": "sku-006", "position": 1}]
-    }
+    notebook.await_value(
+        "e.value[0]['consequence']", {"promote": [{"objectID": "sku-006", "position": 1}]}
+    )
 
 
 def test_a_hit_is_dragged_to_its_place_and_hidden_and_shown_again(
@@ -225,7 +225,7 @@ def test_a_hit_is_dragged_to_its_place_and_hidden_and_shown_again(
     notebook.page.keyboard.press("Delete")
     expect(editor.locator(".svc-tags-line button")).to_have_count(2)
     hidden = "[h['objectID'] for h in e.get('lamps')['consequence']['hide']]"
-    assert notebook.ask(hidden) == ["sku-035", name]
+    notebook.await_value(hidden, ["sku-035", name])
     editor.locator(".svc-tags-line button").last.click()
     expect(editor.locator(".svc-tags-line button")).to_have_count(1)
     editor.get_by_label("Find another record to pin").fill("oak mirror")
@@ -340,7 +340,7 @@ def test_an_invalid_rule_is_reported_and_not_accepted(editor: Locator, notebook:
     choose(editor, "Lamps of the week")
     editor.get_by_label("Pattern", exact=True).fill(" ")
     editor.get_by_label("Pattern", exact=True).press("Tab")
-    expect(editor.locator(".svc-card .svc-wrong-text")).to_contain_text("Enter the words")
+    expect(editor.locator(".svc-card .svc-error-text")).to_contain_text("Enter the words")
     editor.get_by_label("Filters", exact=True).fill("price >")
     editor.get_by_label("Filters", exact=True).press("Enter")
     expect(editor.get_by_role("alert").first).to_contain_text("price")
@@ -353,8 +353,8 @@ def test_an_invalid_rule_is_reported_and_not_accepted(editor: Locator, notebook:
     editor.get_by_label("Custom data in the response (JSON)").press("Tab")
     expect(editor.get_by_text("Invalid JSON")).to_be_visible()
 
-    assert notebook.ask("e.get('lamps')") == RULES[0]
-    assert not notebook.ask("e.dirty")
+    notebook.await_value("e.get('lamps')", RULES[0])
+    notebook.await_value("e.dirty", False)
 
 
 def test_times_are_the_readers_own(editor: Locator, notebook: Notebook) -> None:
@@ -450,7 +450,7 @@ def test_what_is_being_typed_stays_with_its_rule(editor: Locator, notebook: Note
     expect(editor.locator(".svc-rule-head")).to_contain_text("for-new")
     ids = "[p['objectID'] for p in e.get({!r})['consequence']['promote']]"
     notebook.await_value(ids.format("red-lamp"), ["sku-021", "sku-006"])
-    assert notebook.ask(ids.format("for-new")) == ["sku-001"]
+    notebook.await_value(ids.format("for-new"), ["sku-001"])
 
 
 def test_what_is_being_typed_is_applied_with_the_rest(editor: Locator, notebook: Notebook) -> None:
@@ -493,17 +493,17 @@ def test_rules_are_duplicated_switched_off_deleted_and_brought_back(
     expect(editor).to_contain_text("1 added, 1 removed")
 
     apply(editor)
-    assert notebook.ask("sorted(r['objectID'] for r in client.search_rules('ruled')['hits'])") == [
+    notebook.await_value("sorted(r['objectID'] for r in client.search_rules('ruled')['hits'])", [
         "brands", "desks", "lamps", "lamps-copy",
-    ]  # fmt: skip
+    ])  # fmt: skip
     for _ in range(3):
         editor.get_by_role("button", name="Undo").click()
     expect(editor).to_contain_text("1 added, 1 removed")
     apply(editor)
 
-    assert notebook.ask("sorted(r['objectID'] for r in client.search_rules('ruled')['hits'])") == [
+    notebook.await_value("sorted(r['objectID'] for r in client.search_rules('ruled')['hits'])", [
         "brands", "desks", "lamps", "red-lamp",
-    ]  # fmt: skip
+    ])  # fmt: skip
 
 
 def test_what_is_pinned_in_the_query_editor_is_drafted_here(notebook: Notebook) -> None:
@@ -514,9 +514,9 @@ def test_what_is_pinned_in_the_query_editor_is_drafted_here(notebook: Notebook) 
 
     expect(editor.locator(".svc-rule-head")).to_contain_text("for-oak-table")
     expect(editor).to_contain_text("1 added")
-    assert notebook.ask("e.get('for-oak-table')['conditions']") == [
-        {"pattern": "oak table", "anchoring": "is"}
-    ]
+    notebook.await_value(
+        "e.get('for-oak-table')['conditions']", [{"pattern": "oak table", "anchoring": "is"}]
+    )
     notebook.run("q = None", cell=1)
 
 
@@ -584,7 +584,7 @@ def test_an_unreachable_service_is_reported_and_a_retry_works(
     try:
         apply(editor)
         expect(banner).to_be_hidden()
-        assert notebook.ask("e.saved == e.value and len(e.value)") == 1
+        notebook.await_value("e.saved == e.value and len(e.value)", 1)
     finally:
         stop_service(process)
 

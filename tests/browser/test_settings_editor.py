@@ -128,8 +128,8 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
 
     assert saved(service)["customRanking"] == ["asc(price)", "desc(rating)"]
     expect(first.locator(".svc-summary")).to_contain_text("unchanged, 10 hits")
-    assert notebook.ask("list(svc.search('tuned', 'lamp').name)") == previewed
-    assert not notebook.ask("e.dirty")
+    notebook.await_value("list(svc.search('tuned', 'lamp').name)", previewed)
+    notebook.await_value("e.dirty", False)
 
 
 def test_what_is_modified_comes_first_and_the_rest_is_found_by_meaning(
@@ -149,7 +149,7 @@ def test_what_is_modified_comes_first_and_the_rest_is_found_by_meaning(
     expect(editor.locator(".svc-changed-name")).to_have_count(1)
     editor.get_by_label("Find a setting").fill("")
     expect(sections.first.locator("summary")).to_contain_text("Modified 4")
-    assert notebook.ask("e.value['attributeCriteriaComputedByMinProximity']") is True
+    notebook.await_value("e.value['attributeCriteriaComputedByMinProximity']", True)
 
 
 def test_an_attribute_without_a_modifier_is_called_ordered(
@@ -180,9 +180,9 @@ def test_absent_set_and_reset_look_like_three_things(
     editor.get_by_role("button", name="Reset customRanking").click()
     expect(setting(editor, "customRanking").locator(".svc-badge")).to_contain_text("will be reset")
 
-    assert notebook.ask("{c['name']: c['how'] for c in e.changes}") == {
+    notebook.await_value("{c['name']: c['how'] for c in e.changes}", {
         "customRanking": "reset", "typoTolerance": "set",
-    }  # fmt: skip
+    })  # fmt: skip
     apply(editor)
 
     expect(setting(editor, "customRanking").locator(".svc-badge")).to_have_text("not set")
@@ -207,7 +207,7 @@ def test_what_apply_would_do_is_shown_before_and_can_be_left(
 
     expect(dialog).to_have_count(0)
     assert saved(service)["hitsPerPage"] == 20
-    assert notebook.ask("e.dirty")
+    notebook.await_value("e.dirty", True)
 
 
 def test_an_attribute_that_no_search_can_name_is_tried_on_a_copy(
@@ -247,7 +247,7 @@ def test_invalid_settings_are_refused_and_change_nothing(
 
     expect(editor.get_by_role("alert").first).to_contain_text("newest is not a criterion")
     expect(entries(editor, "ranking")).to_have_count(8)
-    assert not notebook.ask("e.dirty")
+    notebook.await_value("e.dirty", False)
 
 
 def test_a_change_by_others_is_not_overwritten(
@@ -302,7 +302,7 @@ def test_queries_are_pinned_and_folded(editor: Locator, notebook: Notebook) -> N
     desk.locator(".svc-pin-head").click()
 
     expect(desk.locator(".svc-side")).to_have_count(0)
-    assert notebook.ask("e.queries") == ["red table", "desk"]
+    notebook.await_value("e.queries", ["red table", "desk"])
 
 
 def test_a_replica_shows_its_primary_and_receives_forwarded_changes(
@@ -318,7 +318,7 @@ def test_a_replica_shows_its_primary_and_receives_forwarded_changes(
     replica = notebook.open("r = svc.edit.settings('tuned_cheap')\nr")
 
     expect(replica.locator(".svc-follows")).to_contain_text("replica of tuned")
-    assert notebook.ask("r.value['hitsPerPage']") == 9
+    notebook.await_value("r.value['hitsPerPage']", 9)
     notebook.run("e.value = {'replicas': []}; e.apply()", cell=1)
 
 
@@ -364,7 +364,7 @@ def test_an_unreachable_service_is_reported_and_the_draft_stays(
 
     banner = editor.get_by_role("alert").first
     expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
-    assert notebook.ask("e.value['typoTolerance']") == "min"
+    notebook.await_value("e.value['typoTolerance']", "min")
     notebook.run(connect(service))
 
 

@@ -92,7 +92,7 @@ def test_a_synonym_is_added_by_the_keyboard_and_applied(
 
     assert saved(notebook, name)["synonyms"] == ["shelf", "table"]
     assert notebook.ask("client.search('words', 'board')['nbHits']") > 0
-    assert not notebook.ask("e.dirty")
+    notebook.await_value("e.dirty", False)
 
 
 def test_a_pasted_list_is_added_in_one_step(editor: Locator, notebook: Notebook) -> None:
@@ -110,7 +110,7 @@ def test_a_pasted_list_is_added_in_one_step(editor: Locator, notebook: Notebook)
     expect(editor).to_contain_text("3 added")
     editor.get_by_role("button", name="Undo").click()
     expect(editor).to_contain_text("Saved")
-    assert not notebook.ask("e.dirty")
+    notebook.await_value("e.dirty", False)
 
 
 def test_cells_are_edited_by_mouse_and_changes_undone(editor: Locator, notebook: Notebook) -> None:
@@ -210,7 +210,7 @@ def test_all_shown_synonyms_are_deleted_in_one_step(editor: Locator, notebook: N
     editor.get_by_role("button", name="Undo").click()
 
     expect(editor.get_by_role("row")).to_have_count(1 + len(SYNONYMS))
-    assert not notebook.ask("e.dirty")
+    notebook.await_value("e.dirty", False)
 
 
 def test_impact_is_shown_before_anything_is_applied(editor: Locator, notebook: Notebook) -> None:
@@ -223,9 +223,9 @@ def test_impact_is_shown_before_anything_is_applied(editor: Locator, notebook: N
     expect(row).to_contain_text("0 → 10", timeout=15_000)
     expect(row).to_contain_text("+10")
     expect(editor.locator(".svc-gained")).to_have_count(10)
-    assert notebook.ask("client.search('words', 'board')['nbHits']") == 0
+    notebook.await_value("client.search('words', 'board')['nbHits']", 0)
     notebook.await_value(f"[i for i in {INDICES} if i.startswith('words_')]", [])
-    assert notebook.ask("e.queries") == ["board"]
+    notebook.await_value("e.queries", ["board"])
     notebook.run("e.undo()", cell=1)
     expect(editor).to_contain_text("The draft has changed")
 
@@ -236,7 +236,7 @@ def test_files_go_in_and_out(editor: Locator, notebook: Notebook, tmp_path: Path
     dialog.locator("textarea").fill('objectID,type,synonyms\nnew,synonym,"[""a"",""b""]"\n')
     dialog.get_by_role("button", name="Import").click()
     expect(editor).to_contain_text("1 synonym read: 1 added.")
-    assert notebook.ask("len(e.value)") == len(SYNONYMS) + 1
+    notebook.await_value("len(e.value)", len(SYNONYMS) + 1)
 
     editor.get_by_role("button", name="Import…").click()
     old = tmp_path / "old.csv"
@@ -245,7 +245,7 @@ def test_files_go_in_and_out(editor: Locator, notebook: Notebook, tmp_path: Path
     dialog.get_by_label("Duplicate objectIDs").select_option("replace")
     dialog.get_by_role("button", name="Import").click()
     expect(editor.get_by_role("alert").first).to_contain_text("old.csv is not text in UTF-8.")
-    assert notebook.ask("len(e.value)") == len(SYNONYMS) + 1
+    notebook.await_value("len(e.value)", len(SYNONYMS) + 1)
 
     editor.get_by_role("button", name="Export…").click()
     with notebook.page.expect_download() as download:
@@ -253,7 +253,7 @@ def test_files_go_in_and_out(editor: Locator, notebook: Notebook, tmp_path: Path
 
     assert download.value.suggested_filename == "words-synonyms.json"
     text = Path(download.value.path()).read_text(encoding="utf-8")
-    assert json.loads(text) == notebook.ask("e.value")
+    notebook.await_value("e.value", json.loads(text))
 
 
 def test_a_key_that_cannot_write_is_reported(notebook: Notebook, service: Running) -> None:
@@ -292,7 +292,7 @@ def test_an_unreachable_service_is_reported_and_a_retry_works(
 
     banner = editor.get_by_role("alert").first
     expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
-    assert notebook.ask("e.value")[0]["synonyms"] == ["a", "b"]
+    notebook.await_value("e.value[0]['synonyms']", ["a", "b"])
     expect(editor).to_contain_text("Unsaved changes")
     process, _ = start_service(tmp_path / "data", "--port", running.url.rpartition(":")[2])
     try:

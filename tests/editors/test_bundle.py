@@ -133,4 +133,4 @@ def test_no_two_editors_give_one_class_different_styles() -> None:
 
     shared = {name: files for name, files in owners.items() if len(files) > 1}
 
-    assert shared.keys() <= {".svc-wrong-text"}
+    assert shared.keys() <= {".svc-error-text"}

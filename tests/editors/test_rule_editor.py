@@ -243,7 +243,7 @@ def test_what_is_odd_about_a_rule_is_told(
 def test_a_rule_whose_schedule_is_over_has_a_warning(editor: RuleEditor) -> None:
     editor.put({**RULE, "validity": [{"from": 1, "until": int(time.time()) - 5}]}, "lamps")
 
-    assert editor.faults == {"lamps": [{"level": "odd", "text": "the schedule is over"}]}
+    assert editor.faults == {"lamps": [{"level": "warning", "text": "the schedule is over"}]}
 
 
 @pytest.mark.parametrize(
@@ -473,7 +473,7 @@ def test_an_address_that_runs_code_is_warned_about(
     editor.put({**RULE, "consequence": consequence}, "lamps")
 
     [fault] = editor.faults["lamps"]
-    assert fault["level"] == "odd"
+    assert fault["level"] == "warning"
     assert "runs code in the page of the user who searches" in fault["text"]
     editor.put({**RULE, "consequence": {"userData": {"note": "javascript is a language"}}}, "lamps")
     assert "lamps" not in editor.faults

@@ -141,50 +141,51 @@ def one_way(name: str, head: str, *words: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("synonyms", "told"),
     [
-        ([{**PAIR, "synonyms": []}], {"pair": ["wrong: `synonyms` has no words"]}),
+        ([{**PAIR, "synonyms": []}], {"pair": ["error: `synonyms` has no words"]}),
         (
             [{**PAIR, "synonyms": ["a", " "]}],
-            {"pair": ["wrong: `synonyms` contains an empty word"]},
+            {"pair": ["error: `synonyms` contains an empty word"]},
         ),
-        ([one_way("w", " ", "b")], {"w": ["wrong: `input` is empty"]}),
+        ([one_way("w", " ", "b")], {"w": ["error: `input` is empty"]}),
         (
             [{"objectID": "c", "type": "altcorrection1", "word": "a", "corrections": ["b c"]}],
-            {"c": ["wrong: `b c` has several words; corrections are single words"]},
+            {"c": ["error: `b c` has several words; corrections are single words"]},
         ),
-        ([{**PAIR, "synonyms": ["a", "b", "A"]}], {"pair": ["odd: duplicate word `a`"]}),
+        ([{**PAIR, "synonyms": ["a", "b", "A"]}], {"pair": ["warning: duplicate word `a`"]}),
         (
             [{**PAIR, "synonyms": ["a"]}],
-            {"pair": ["odd: a synonym of a single word has no effect"]},
+            {"pair": ["warning: a synonym of a single word has no effect"]},
         ),
-        ([one_way("w", "a", "A", "b")], {"w": ["odd: `a` is a synonym of itself"]}),
+        ([one_way("w", "a", "A", "b")], {"w": ["warning: `a` is a synonym of itself"]}),
         (
             [PAIR, {**PAIR, "objectID": "2", "synonyms": ["Lantern", "lamp"]}],
-            {"2": ["odd: duplicate of `pair`"]},
+            {"2": ["warning: duplicate of `pair`"]},
         ),
         (
             [one_way("1", "a", "b"), one_way("2", "b", "c"), one_way("3", "c", "a", "x")],
             {
-                "1": ["odd: one-way synonyms form a cycle: a → b → c → a; use a two-way synonym"],
-                "2": ["odd: one-way synonyms form a cycle: b → c → a → b; use a two-way synonym"],
-                "3": ["odd: one-way synonyms form a cycle: c → a → b → c; use a two-way synonym"],
+                name: [f"warning: one-way synonyms form a cycle: {cycle}; use a two-way synonym"]
+                for name, cycle in (
+                    ("1", "a → b → c → a"), ("2", "b → c → a → b"), ("3", "c → a → b → c"),
+                )
             },
         ),
         (
             [{"objectID": "p", "type": "placeholder", "placeholder": "size",
               "replacements": ["xl"]}],
-            {"p": ["odd: records contain placeholders in angle brackets: `<size>`"]},
+            {"p": ["warning: records contain placeholders in angle brackets: `<size>`"]},
         ),
         (
             [PAIR, {**PAIR, "objectID": "more", "synonyms": ["light", "lantern", "Lamp"]}],
-            {"pair": ["odd: already contained in `more`"]},
+            {"pair": ["warning: already contained in `more`"]},
         ),
         (
             [one_way("1", "lamp", "Lantern"), PAIR],
-            {"1": ["odd: already contained in `pair`"]},
+            {"1": ["warning: already contained in `pair`"]},
         ),
         (
             [one_way("1", "a", "b"), one_way("2", "a", "c", "b")],
-            {"1": ["odd: already contained in `2`"]},
+            {"1": ["warning: already contained in `2`"]},
         ),
         ([one_way("1", "a", "b"), one_way("2", "b", "c")], {}),
         ([PAIR, one_way("1", "lamp", "light"), one_way("2", "lamp", "torch")], {}),

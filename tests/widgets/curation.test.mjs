@@ -94,12 +94,12 @@ test("nothing is done to what may not be changed", () => {
 });
 
 test("a count shows what it counts", async () => {
-  const faults = { a: [{ level: "wrong", text: "empty" }], b: [{ level: "odd", text: "twice" }] };
+  const faults = { a: [{ level: "error", text: "empty" }], b: [{ level: "warning", text: "twice" }] };
   const { named, el } = mount(synonyms, { value: SYNONYMS, faults, changes: { b: "changed" } });
 
   await press(el, "1 error");
   assert.match(el.textContent, /1 of 2 synonyms/);
-  assert.equal(named("Which synonyms").value, "+wrong");
+  assert.equal(named("Which synonyms").value, "+errors");
   await press(el, "1 changed");
   assert.equal(named("Which synonyms").value, "+changed");
   await press(el, "show all");

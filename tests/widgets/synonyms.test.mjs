@@ -66,7 +66,7 @@ test("a pasted list has two-way and one-way synonyms, comments and errors", () =
   ]);
   assert.deepEqual(describeLines(read), {
     found: "1 two-way, 2 one-way",
-    wrong: "line 5 has fewer than two words; line 6 has no word on one side of the arrow; line 7 has more than one arrow",
+    errors: "line 5 has fewer than two words; line 6 has no word on one side of the arrow; line 7 has more than one arrow",
   });
 });
 

@@ -21,7 +21,7 @@ test("a score is told with the interval of its difference", () => {
 test("only a difference that is sure has a colour", () => {
   const colour = (low, high) => judge({ ...SCORE, low, high });
 
-  assert.deepEqual([colour(0.1, 0.2), colour(-0.2, -0.1), colour(-0.1, 0.2), colour(null, null)], ["good-text", "wrong-text", "", ""]);
+  assert.deepEqual([colour(0.1, 0.2), colour(-0.2, -0.1), colour(-0.1, 0.2), colour(null, null)], ["good-text", "error-text", "", ""]);
 });
 
 test("moves are counted by what happened", () => {

@@ -23,7 +23,7 @@ export function count(changes) {
 /** The errors of an object, which prevent applying. @param {{level: string, text: string}[]} faults */
 export const errorsOf = (faults) =>
   faults
-    .filter(({ level }) => level === "wrong")
+    .filter(({ level }) => level === "error")
     .map(({ text }) => text)
     .join("; ");
 
@@ -47,7 +47,7 @@ export function drawChanges(changes, lines) {
 }
 
 /** The warnings about what a change writes. @param {string[]} [warnings] */
-export const drawWarnings = (warnings = []) => warnings.map((text) => h("p", { class: "odd-text" }, "⚠ ", drawCode(text)));
+export const drawWarnings = (warnings = []) => warnings.map((text) => h("p", { class: "warning-text" }, "⚠ ", drawCode(text)));
 
 /** The lines that change; as JSON if the sentences do not. @param {Change} change @param {(document: any) => string[]} lines */
 function drawLines({ before, after, lines: sentences }, lines) {

@@ -58,7 +58,7 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
   const kind = h(
     "select",
     { class: "input", "aria-label": `Which ${name}`, on: { change: show } },
-    [["", all], ...kinds, ["+changed", "changed"], ["+wrong", "errors"], ["+faults", "errors and warnings"]].map(
+    [["", all], ...kinds, ["+changed", "changed"], ["+errors", "errors"], ["+faults", "errors and warnings"]].map(
       ([value, text]) => h("option", { value: String(value) }, String(text)),
     ),
   );
@@ -76,7 +76,7 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
   const tests = {
     ...Object.fromEntries(kinds.map(([value, , test]) => [value, test])),
     "+changed": (object) => changeOf(idOf(object)),
-    "+wrong": (object) => errorsOf(faultsOf(idOf(object))),
+    "+errors": (object) => errorsOf(faultsOf(idOf(object))),
     "+faults": (object) => faultsOf(idOf(object)).length,
   };
 
@@ -138,8 +138,8 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
     showCounts(total) {
       const changes = Object.values(model.get("changes") ?? {}).map((how) => ({ how }));
       const faults = /** @type {Fault[][]} */ (Object.values(model.get("faults") ?? {}));
-      const wrong = faults.filter((list) => errorsOf(list)).length;
-      const warnings = faults.length - wrong;
+      const errors = faults.filter((list) => errorsOf(list)).length;
+      const warnings = faults.length - errors;
       fill(
         counts,
         h(
@@ -150,8 +150,8 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
         ),
         shown.length === total ? null : counted("show all", "", ""),
         changes.length ? counted(count(changes), "+changed", "changed-text") : null,
-        wrong ? counted(`${wrong} ${wrong === 1 ? "error" : "errors"}`, "+wrong", "wrong-text") : null,
-        warnings ? counted(`${warnings} ${warnings === 1 ? "warning" : "warnings"}`, "+faults", "odd-text") : null,
+        errors ? counted(`${errors} ${errors === 1 ? "error" : "errors"}`, "+errors", "error-text") : null,
+        warnings ? counted(`${warnings} ${warnings === 1 ? "warning" : "warnings"}`, "+faults", "warning-text") : null,
       );
     },
     /** Draw the errors and warnings of an object; `see` selects the other object of a conflict. @param {string} id @param {(id: string) => void} see */
@@ -159,8 +159,8 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
       faultsOf(id).map(({ level, text, other }) =>
         h(
           "p",
-          { class: level === "wrong" ? "wrong-text" : "odd-text" },
-          level === "wrong" ? "✗ " : "⚠ ",
+          { class: level === "error" ? "error-text" : "warning-text" },
+          level === "error" ? "✗ " : "⚠ ",
           drawCode(text),
           " ",
           other ? button(`See ${other}`, () => see(other), { class: ["button", "small", "bare"], title: null }) : null,

@@ -85,7 +85,7 @@ export function questionList(open) {
       h("span", { class: "history-label", dir: "auto" }, query || "(everything)", filters ? h("span", { class: "hint" }, ` ${filters}`) : null),
       frequencies ? h("span", { class: ["hint", "frequency"], title: "searches" }, frequency === null ? "–" : frequency.toLocaleString()) : null,
       h("span", { class: ["hint", "question-score"], title: "score" }, total ? writeScore(score) : null),
-      h("span", { class: ["hint", "question-state", !total && "odd-text", total > 0 && done === total && "ready"] }, describeState(question)),
+      h("span", { class: ["hint", "question-state", !total && "warning-text", total > 0 && done === total && "ready"] }, describeState(question)),
     );
     return el;
   }

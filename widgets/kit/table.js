@@ -63,7 +63,7 @@ export function editTable({
   function drawRow(row, old, place) {
     const key = keyOf(row);
     if (old && editing?.key === key && old.querySelector(".svc-cell-input")) return old;
-    const wrong = problem(row);
+    const error = problem(row);
     const cells = columns.map((c, number) => drawCell(row, c, place, number));
     const trash =
       remove &&
@@ -73,11 +73,11 @@ export function editTable({
         button("Delete", () => remove(row), { icon: "×", bare: true, tabindex: -1 }),
       );
     const line = old ?? h("div", { style: { "grid-template-columns": widths } });
-    line.className = ["svc-table-row", wrong && "svc-wrong", mark(row) && `svc-${mark(row)}`]
+    line.className = ["svc-table-row", error && "svc-error", mark(row) && `svc-${mark(row)}`]
       .filter(Boolean)
       .join(" ");
-    setAttribute(line, "title", wrong || null);
-    setAttribute(line, "aria-invalid", wrong ? "true" : null);
+    setAttribute(line, "title", error || null);
+    setAttribute(line, "aria-invalid", error ? "true" : null);
     setAttribute(line, "aria-selected", place === at ? "true" : "false");
     fill(line, ...cells, trash);
     return line;

@@ -96,7 +96,7 @@ export function tagInput({
       current.map((word, place) =>
         h(
           "span",
-          { class: ["tag", problem(word) && "wrong"], role: "listitem", title: problem(word) || null },
+          { class: ["tag", problem(word) && "error"], role: "listitem", title: problem(word) || null },
           h("bdi", {}, word),
           disabled
             ? null

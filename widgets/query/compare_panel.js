@@ -60,7 +60,7 @@ export function comparePanel(view) {
   });
   const result = h("div", { class: "comparison" });
   const notice = h("div", { class: "compare-note", role: "status" });
-  const errorText = h("p", { class: "wrong-text", role: "alert" });
+  const errorText = h("p", { class: "error-text", role: "alert" });
   /** @type {string[]} members that are in the form without a value */
   let added = [];
   let jsonError = "";

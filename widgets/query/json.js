@@ -13,7 +13,7 @@ const SCRIPT = /^\s*(?:\/\/|\/\*|\(|new\s|module\.|export\s|import\s|const\s|let
  * @param {{label?: string, action?: string, takeScript?: (text: string) => void}} [options] */
 export function jsonPanel(view, { label = "Search parameters as JSON", action = "Search with this JSON", takeScript } = {}) {
   const id = freshId("json");
-  const errorText = h("p", { class: "wrong-text", id: `${id}-wrong`, role: "alert" });
+  const errorText = h("p", { class: "error-text", id: `${id}-error`, role: "alert" });
   const area = h("textarea", {
     id,
     rows: 14,

@@ -260,7 +260,7 @@ function others(rule, propose, known) {
       },
     },
   });
-  const errorText = h("p", { class: "wrong-text", role: "status" });
+  const errorText = h("p", { class: "error-text", role: "status" });
   const data = h("textarea", {
     rows: 2,
     spellcheck: "false",

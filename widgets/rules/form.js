@@ -187,7 +187,7 @@ function conditionCard({ card, at, known, change, remove }) {
     },
   });
   const filters = h("input", { class: "input", placeholder: "any, or brand:Acme AND …", value: card.filters, on: { change: readControls } });
-  const problemText = h("p", { class: "wrong-text", role: "status" });
+  const problemText = h("p", { class: "error-text", role: "status" });
 
   function show() {
     const hasWords = !["any", "empty"].includes(when.value);
@@ -224,7 +224,7 @@ function conditionCard({ card, at, known, change, remove }) {
 function validity(rule, propose) {
   const spans = rule.validity ?? [];
   const rows = spans.map((/** @type {any} */ span, /** @type {number} */ place) => {
-    const problemText = h("span", { class: "wrong-text", role: "status" });
+    const problemText = h("span", { class: "error-text", role: "status" });
     let now = span; // without a member, open at that end
     const item = listItem(span, place);
     const put = (/** @type {any} */ next) => propose((whole) => withMember(whole, "validity", item(whole.validity, next)));

@@ -83,4 +83,4 @@ export function ideas(view) {
 
 /** @param {string} id @param {string | undefined} title */
 const drawTitle = (id, title) =>
-  title === undefined ? h("span", { class: "odd-text" }, `no record ${id}`) : h("bdi", {}, title);
+  title === undefined ? h("span", { class: "warning-text" }, `no record ${id}`) : h("bdi", {}, title);

@@ -6,7 +6,7 @@ import { debounce } from "../kit/timing.js";
 
 /** @param {import("../kit/frame.js").Frame} view @param {(rule: any) => void} propose */
 export function jsonPanel(view, propose) {
-  const errorText = h("p", { class: "wrong-text", role: "status" });
+  const errorText = h("p", { class: "error-text", role: "status" });
   const area = h("textarea", {
     rows: 20,
     spellcheck: "false",

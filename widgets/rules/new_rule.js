@@ -104,7 +104,7 @@ export async function askRule(view, indices) {
     TEMPLATES.map(({ name, title }) => h("option", { value: name }, title)),
   );
   const fields = h("div", { class: "template-fields" });
-  const problem = h("p", { class: "wrong-text", role: "alert" });
+  const problem = h("p", { class: "error-text", role: "alert" });
   const body = h(
     "div",
     { class: ["form", "new-rule"] },

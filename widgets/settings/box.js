@@ -26,7 +26,7 @@ export function settingBox(view, row, { known, suggest }) {
     title: `Back to the default: ${defaultOf(row)}`,
     "aria-label": `Reset ${row.name}`,
   });
-  const problemText = h("p", { class: "wrong-text" });
+  const problemText = h("p", { class: "error-text" });
   const control = CONTROLS[row.around.length ? "ordered" : row.kind] ?? CONTROLS.text;
   const own = control({ view, row, id, disabled, known, suggest: suggest(row), put, type, problem });
   const el = h(

@@ -72,7 +72,7 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
       { class: "entry" },
       h("bdi", { class: "entry-name", dir: "auto" }, parts.name),
       sorts ? null : around(entry, parts),
-      h("span", { class: ["hint", warning ? "wrong-text odd" : ""] }, drawCode(warning || meaningOf(row.name, parts))),
+      h("span", { class: ["hint", warning ? "error-text warning" : ""] }, drawCode(warning || meaningOf(row.name, parts))),
       disabled
         ? null
         : button(`Remove ${entry}`, () => put(current.filter((other) => other !== entry)), {

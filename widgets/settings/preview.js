@@ -75,7 +75,7 @@ export function previewPanel(view) {
         "div",
         { class: "row pin-row" },
         head,
-        h("span", { class: ["summary", preview.error ? "wrong-text" : changed && "has-changes"] }, summarize(preview).join(" · ")),
+        h("span", { class: ["summary", preview.error ? "error-text" : changed && "has-changes"] }, summarize(preview).join(" · ")),
         button(`Unpin ${preview.query}`, () => view.run("unpin", { query: preview.query }), { icon: "×", bare: true }),
       ),
       open && preview.comparison ? drawHits(preview.comparison) : null,
@@ -112,7 +112,7 @@ export function previewPanel(view) {
     make.disabled = Boolean(view.state()?.readOnly);
     fill(
       statusLine,
-      now.error ? h("p", { class: "wrong-text" }, `${now.error.message}. ${now.error.advice}`) : null,
+      now.error ? h("p", { class: "error-text" }, `${now.error.message}. ${now.error.advice}`) : null,
       now.copy
         ? h("p", { class: "hint" }, "Draft: results of the copy ", h("code", {}, now.copy), ", which has the draft's settings. ", drop)
         : now.others.length

@@ -43,9 +43,9 @@ export function describeLines({ synonyms, problems }) {
     [synonyms.length - oneWay, "two-way"],
     [oneWay, "one-way"],
   ].flatMap(([number, name]) => (number ? [`${number.toLocaleString()} ${name}`] : []));
-  const wrong = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ line, text }) => `line ${line} has ${text}`);
-  const more = problems.length - wrong.length;
-  return { found: counts.join(", ") || "No synonyms yet.", wrong: [...wrong, ...(more > 0 ? [`${more} more lines have errors`] : [])].join("; ") };
+  const errors = problems.slice(0, MAX_SHOWN_PROBLEMS).map(({ line, text }) => `line ${line} has ${text}`);
+  const more = problems.length - errors.length;
+  return { found: counts.join(", ") || "No synonyms yet.", errors: [...errors, ...(more > 0 ? [`${more} more lines have errors`] : [])].join("; ") };
 }
 
 /** Ask for one synonym until it is complete; null if the dialog is cancelled. @param {Frame} view @returns {Promise<any>} */
@@ -63,7 +63,7 @@ export async function askSynonym(view) {
   words.addEventListener("keydown", (event) => {
     if (event.defaultPrevented) event.stopPropagation();
   });
-  const problem = h("p", { class: "wrong-text", role: "alert" });
+  const problem = h("p", { class: "error-text", role: "alert" });
   const body = h(
     "div",
     { class: ["form", "new-synonym"] },
@@ -125,12 +125,12 @@ export async function askLines(view) {
     on: { input: draw },
   });
   const summary = h("p", { class: "hint", role: "status" });
-  const problem = h("p", { class: "wrong-text", role: "alert" });
+  const problem = h("p", { class: "error-text", role: "alert" });
 
   function draw() {
-    const { found, wrong } = describeLines(readLines(text.value));
+    const { found, errors } = describeLines(readLines(text.value));
     fill(summary, found);
-    fill(problem, wrong ? `${wrong[0].toUpperCase()}${wrong.slice(1)}.` : null);
+    fill(problem, errors ? `${errors[0].toUpperCase()}${errors.slice(1)}.` : null);
   }
 
   draw();

@@ -35,7 +35,7 @@ export function describeScore({ metric, before, after, delta, low, high, queries
 }
 
 /** The colour of a score: none unless its interval leaves out 0. @param {Score} score */
-export const judge = ({ low, high }) => ((low ?? 0) > 0 ? "good-text" : (high ?? 0) < 0 ? "wrong-text" : "");
+export const judge = ({ low, high }) => ((low ?? 0) > 0 ? "good-text" : (high ?? 0) < 0 ? "error-text" : "");
 
 /** A bar that is shown while there are drafts. @param {Frame} view @param {Model} model */
 export function trialBar(view, model) {

@@ -51,7 +51,7 @@ MAX_LISTED_ERRORS = 5  # in the message that refuses to apply
 
 
 class ObjectProblem(TypedDict, total=False):
-    """A problem of one object: `wrong` is an error and prevents applying, `odd` is a warning."""
+    """A problem of one object: an `error` prevents applying, a `warning` does not."""
 
     level: str
     text: str
@@ -376,19 +376,19 @@ class CurationEditor(Editor):
 
     def refuse_faults(self) -> None:
         """Raise `BadInput` if the draft has errors."""
-        wrong = [
+        errors = [
             f"{name}: {fault['text']}"
             for name, faults in self.faults.items()
             for fault in faults
-            if fault["level"] == "wrong"
+            if fault["level"] == "error"
         ]
-        if wrong:
+        if errors:
             more = (
-                f"; and {len(wrong) - MAX_LISTED_ERRORS} more"
-                if len(wrong) > MAX_LISTED_ERRORS
+                f"; and {len(errors) - MAX_LISTED_ERRORS} more"
+                if len(errors) > MAX_LISTED_ERRORS
                 else ""
             )
-            raise BadInput(f"{'; '.join(wrong[:MAX_LISTED_ERRORS])}{more}")
+            raise BadInput(f"{'; '.join(errors[:MAX_LISTED_ERRORS])}{more}")
 
     def _new_id(self, preferred: str = "") -> str:
         taken = {document["objectID"] for document in self.value}

@@ -24,14 +24,14 @@ def find_own_faults(rule: Rule) -> Iterator[ObjectProblem]:
     consequence = rule["consequence"]
     if not does_something(consequence):
         yield {
-            "level": "wrong",
+            "level": "error",
             "text": "no consequence: add a pin, a hidden record, a filter or a parameter",
         }
     for address in _script_addresses(consequence):
         text = f"`{shorten(address, 60)}` runs code in the page of the user who searches"
-        yield {"level": "odd", "text": f"{text}; redirect to an http address"}
+        yield {"level": "warning", "text": f"{text}; redirect to an http address"}
     for text in (*_repeated_pins(consequence), *_schedule_fault(rule)):
-        yield {"level": "odd", "text": text}
+        yield {"level": "warning", "text": text}
 
 
 def _repeated_pins(consequence: Mapping[str, Any]) -> Iterator[str]:

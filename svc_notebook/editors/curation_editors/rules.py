@@ -106,9 +106,9 @@ class RuleEditor(CurationEditor):
             count[name] += 1
             if count[name] <= MAX_CONFLICTS_PER_RULE:
                 text = f"conflicts with `{other}`: {about}"
-                faults[name].append({"level": "odd", "text": text, "other": other})
+                faults[name].append({"level": "warning", "text": text, "other": other})
         for name in (name for name, number in count.items() if number > MAX_CONFLICTS_PER_RULE):
-            faults[name].append({"level": "odd", "text": "conflicts with further rules"})
+            faults[name].append({"level": "warning", "text": "conflicts with further rules"})
         return {name: listed for name, listed in faults.items() if listed}
 
     def as_of(self, documents: Sequence[Document], at: float | None) -> Sequence[Document]:

@@ -170,14 +170,14 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
     for synonym in synonyms:
         faults[synonym["objectID"]] += _check_synonym(synonym)
     for name, other in _find_duplicates(synonyms):
-        faults[name].append({"level": "odd", "text": f"duplicate of `{other}`", "other": other})
+        faults[name].append({"level": "warning", "text": f"duplicate of `{other}`", "other": other})
     for name, other in _find_contained(synonyms):
         text = f"already contained in `{other}`"
-        faults[name].append({"level": "odd", "text": text, "other": other})
+        faults[name].append({"level": "warning", "text": text, "other": other})
     for name, words in find_cycles(_find_edges(synonyms)):
         path = " → ".join((*words, words[0]))
         text = f"one-way synonyms form a cycle: {path}; use a two-way synonym"
-        faults[name].append({"level": "odd", "text": text})
+        faults[name].append({"level": "warning", "text": text})
     return {name: listed for name, listed in faults.items() if listed}
 
 
@@ -289,8 +289,8 @@ def _fold(word: str) -> str:
 
 
 def _error(text: str) -> ObjectProblem:
-    return {"level": "wrong", "text": text}
+    return {"level": "error", "text": text}
 
 
 def _warning(text: str) -> ObjectProblem:
-    return {"level": "odd", "text": text}
+    return {"level": "warning", "text": text}
