@@ -8,7 +8,8 @@ delay the next cell, and where the kernel has subshells they do not wait for the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -28,6 +29,7 @@ from svc_notebook.lab.changes import ChangeCalls, shell_of_kernel
 from svc_notebook.lab.explorer import ExplorerCalls
 from svc_notebook.lab.tabs import TabCalls
 from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.proposals import accept_proposals
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.result import LoadResult
@@ -40,8 +42,14 @@ SHOWN_REJECTED = 20  # rejected rows that a dialog shows
 # The options of a load that a dialog can set.
 FILE_OPTIONS = (
     "separator", "encoding", "header", "header_rows", "skip", "comment", "strict", "sheet", "path",
-    "columns", "action", "replace_records",
+    "columns", "action", "replace_records", "dtype", "dates", "geo",
 )  # fmt: skip
+# Settings that a plan proposes, with what the columns have that suggests them.
+PROPOSED_SETTINGS = {
+    "searchableAttributes": "columns of words, titles first",
+    "attributesForFaceting": "columns whose values repeat",
+    "customRanking": "numbers that tell how popular or good a record is",
+}
 
 TARGET = "svc_notebook.lab"
 
@@ -102,11 +110,36 @@ class FileCalls:
         index: str,
         id: str = "",  # noqa: A002
         options: Mapping[str, Any] | None = None,
+        accepted: Sequence[str] = (),
     ) -> dict[str, Any]:
-        """Return the plan of a load, as `svc.load(path, index, dry_run=True)` does."""
+        """Return the plan of a load, as `svc.load(path, index, dry_run=True)` does.
+
+        `accepted` are the keys of proposals that the plan follows; `before` are then the first
+        records without them.
+        """
         given = _checked(options)
-        result = await aio.load(_found(path), index, dry_run=True, id=id or None, **given)
-        return _plan(result.plan) | {"records": await _records_in(index)}
+
+        async def plan(load_options: Mapping[str, Any]) -> LoadPlan:
+            found = _found(path)
+            result = await aio.load(found, index, dry_run=True, id=id or None, **load_options)
+            return result.plan
+
+        first = await plan(given)
+        chosen = tuple(p for p in first.proposals if p.describe() in accepted)
+        shown = first
+        if chosen:
+            given = accept_proposals(replace(first, proposals=chosen), given)
+            shown = await plan(given)
+        records = await _records_in(index)
+        return _plan(shown) | {
+            "records": records,
+            "options": given,
+            "proposals": [
+                *_proposals(first),
+                *_proposed_settings(shown, exists=records is not None),
+            ],
+            "before": _sample(first) if chosen else None,
+        }
 
     @call
     async def load_file(
@@ -116,8 +149,14 @@ class FileCalls:
         id: str = "",  # noqa: A002
         if_exists: str = "append",
         options: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """Load a file as `svc.load(path, index)` does; a cancelled load returns what it sent."""
+        """Load a file as `svc.load(path, index)` does; a cancelled load returns what it sent.
+
+        `settings` are some of `PROPOSED_SETTINGS`, which are set after the load.
+        """
+        if unknown := (settings or {}).keys() - set(PROPOSED_SETTINGS):
+            raise BadInput(f"`{min(unknown)}` is not a setting of this dialog")
         try:
             result = await aio.load(
                 _found(path), index, id=id or None, if_exists=cast("IfExists", if_exists),
@@ -125,7 +164,9 @@ class FileCalls:
             )  # fmt: skip
         except Stopped as stopped:
             return {"stopped": str(stopped)} | _result(cast("LoadResult | None", stopped.result))
-        return _result(result)
+        if settings:
+            await aio.set_settings(index, dict(settings))
+        return _result(result) | {"settings": [*(settings or {})]}
 
 
 class _LoadProgress:
@@ -164,11 +205,44 @@ def _plan(plan: LoadPlan) -> dict[str, Any]:
         "sendable": plan.sendable,
         "ids": plan.ids,
         "columns": _rows_of(plan.columns),
-        "sample": [msgspec.json.encode(record).decode() for record in plan.sample],
+        "sample": _sample(plan),
         "notes": [*plan.notes],
         "deletedAttributes": [*plan.deleted_attributes],
         **_rejected(plan),
     }
+
+
+def _sample(plan: LoadPlan) -> list[str]:
+    return [msgspec.json.encode(record).decode() for record in plan.sample]
+
+
+def _proposals(plan: LoadPlan) -> list[dict[str, Any]]:
+    """Return the proposed options, each as the code to copy with its evidence."""
+    return [
+        {
+            "key": proposal.describe(),
+            "option": f"{proposal.option}={proposal.value!r}",
+            "evidence": proposal.evidence,
+            "setting": "",
+            "value": [],
+        }
+        for proposal in plan.proposals
+    ]
+
+
+def _proposed_settings(plan: LoadPlan, *, exists: bool) -> list[dict[str, Any]]:
+    """Return the settings that the columns suggest."""
+    effect = "replaces the value of the index after the load" if exists else "set after the load"
+    return [
+        {
+            "key": name,
+            "option": f"{name}={value!r}",
+            "evidence": f"{PROPOSED_SETTINGS[name]}; {effect}",
+            "setting": name,
+            "value": value,
+        }
+        for name, value in plan.suggested_settings.items()
+    ]
 
 
 def _result(result: LoadResult | None) -> dict[str, Any]:

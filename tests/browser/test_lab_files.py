@@ -96,6 +96,59 @@ def test_the_plan_in_a_picture(lab_page: LabPage, extended_lab: Lab) -> None:
     draw(dialog, "file-plan.png")
 
 
+def write_doubtful(path: Path) -> None:
+    """Write a table whose columns have proposals: lists between bars, dates, a ranking."""
+    tags, brands = ["red|small", "blue|small", "red|large"], ["Acme", "Umbra"]
+    lines = [
+        f"p{number},lamp number {number},{brands[number % 2]},{tags[number % 3]},{number % 5},"
+        f"{13 + number}/02/2024,{number},{number},{number}"
+        for number in range(12)
+    ]
+    head = "sku,name,brand,tags,rating,added,width,height,depth"
+    path.write_text("\n".join([head, *lines]), encoding="utf-8")
+
+
+def test_each_proposal_has_a_check_box_and_the_editor_opens_at_the_end(
+    lab_page: LabPage, extended_lab: Lab, service: Running
+) -> None:
+    write_doubtful(extended_lab.folder / "doubtful.csv")
+    show_files(lab_page)
+    dialog = choose_file(lab_page.page, "doubtful.csv")
+    proposals = dialog.get_by_role("region", name="Proposals")
+    box = proposals.get_by_role("checkbox", name="dtype={'tags': 'list'}")
+    expect(box).not_to_be_checked()
+    expect(proposals).to_contain_text("tags: 100% contain |")
+    columns = dialog.get_by_role("table", name="Columns")
+    tags = columns.get_by_role("row").filter(has=lab_page.page.get_by_text("tags", exact=True))
+    expect(tags).to_contain_text("text")
+    expect(columns).to_contain_text("whole number")
+    expect(dialog.get_by_text("scroll for more")).to_be_visible()
+
+    box.check()
+    expect(tags).to_contain_text("list")
+    expect(dialog).to_contain_text("Before the proposals")
+    expect(dialog.locator("pre").last).to_contain_text('"tags":["red","small"]')
+    expect(box).to_be_checked()
+    draw(dialog, "file-proposals.png")
+    proposals.get_by_role("button", name="Take all").click()
+    for name in ("searchableAttributes", "attributesForFaceting", "customRanking", "dates="):
+        expect(proposals.get_by_role("checkbox", name=name)).to_be_checked()
+    expect(dialog.get_by_role("button", name="Load 12 rows")).to_be_enabled()
+    dialog.get_by_role("button", name="Load 12 rows").click()
+
+    expect(dialog).to_contain_text("12 rows published")
+    expect(dialog).to_contain_text("Set: searchableAttributes")
+    with service.client() as client:
+        settings = client.get("/1/indexes/doubtful/settings").json()
+        hit = client.post("/1/indexes/doubtful/query", json={"query": ""}).json()["hits"][0]
+    assert settings["customRanking"] == ["desc(rating)"]
+    assert "tags" in settings["attributesForFaceting"]
+    assert isinstance(hit["tags"], list)
+    dialog.get_by_role("button", name="Open in the query editor").click()
+    expect(lab_page.page.locator(".svc-editor-tab .svc-query .svc-hit").first).to_be_visible()
+    assert not lab_page.complaints
+
+
 def test_options_change_how_a_file_is_read(
     lab_page: LabPage, extended_lab: Lab, service: Running
 ) -> None:

@@ -91,6 +91,20 @@ export interface FilePlan {
   rejectedRows: number;
   rejected: Record<string, string>[];
   records: number | null;
+  /** The options to load with: those of the call, and the accepted proposals. */
+  options: Record<string, any>;
+  proposals: FileProposal[];
+  /** With accepted proposals, the first records without them. */
+  before: string[] | null;
+}
+
+/** A proposal of a plan: an option of columns, or the setting of that name with its value. */
+export interface FileProposal {
+  key: string;
+  option: string;
+  evidence: string;
+  setting: string;
+  value: string[];
 }
 
 export interface FileResult {
@@ -99,6 +113,8 @@ export interface FileResult {
   seconds: number;
   unchanged?: number;
   stopped?: string;
+  /** The settings that were set after the load. */
+  settings?: string[];
   rejectedRows: number;
   rejected: Record<string, string>[];
 }

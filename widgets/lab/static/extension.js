@@ -116,7 +116,20 @@ export async function makePlugins(share) {
           const file = fullPath(coreutils.PageConfig.getOption("serverRoot"), app.serviceManager.contents.localPath(path));
           const name = path.slice(path.lastIndexOf("/") + 1);
           const kernels = tracker ? kernelsOf(tracker) : null;
-          await openFileLoader({ app, kernels, file, name, done: () => kernels?.tell("executed") });
+          await openFileLoader({ app, kernels, file, name, done: () => kernels?.tell("executed"), openEditor });
+
+          /** @param {string} index @param {string} profile */
+          async function openEditor(index, profile) {
+            const { commands, serviceManager } = app;
+            if (kernels?.current?.answers && commands.hasCommand("svc:tab-query")) return commands.execute("svc:tab-query", { index });
+            await serviceManager.kernelspecs.ready;
+            const panel = await commands.execute("notebook:create-new", { kernelName: serviceManager.kernelspecs.specs?.default });
+            await Promise.all([panel.context.ready, panel.sessionContext.ready]);
+            const connect = profile ? `svc.connect(${JSON.stringify(profile)})\n` : "";
+            const code = `import svc_notebook as svc\n${connect}svc.edit.query(${JSON.stringify(index)})`;
+            panel.content.activeCell.model.sharedModel.setSource(code);
+            await commands.execute("notebook:run-cell");
+          }
         },
       });
       const selector = '.jp-DirListing-item[data-isdir="false"]';

@@ -5,6 +5,7 @@ import { button, field, fill, freshId, h } from "../../kit/dom.js";
 import { debounce, oneAtATime } from "../../kit/timing.js";
 import { textOf } from "./explorer.js";
 import { FileOptions } from "./file_options.js";
+import { FileProposals } from "./file_proposals.js";
 import { Cancelled, KernelLink } from "./kernel.js";
 
 /** @typedef {import("../types").Connection} Connection */
@@ -12,7 +13,7 @@ import { Cancelled, KernelLink } from "./kernel.js";
 /** @typedef {import("../types").FileResult} FileResult */
 /** @typedef {import("./kernel.js").Kernels} Kernels */
 
-/** @typedef {{index: string, id: string, if_exists: string, options: import("./file_options.js").LoadOptions}} LoadChoices */
+/** @typedef {{index: string, id: string, if_exists: string, options: import("./file_options.js").LoadOptions, settings: Record<string, string[]>}} LoadChoices */
 
 /** Names of files that a load can read. */
 export const SUFFIXES = /\.(csv|tsv|ndjson|jsonl|json|parquet|xlsx|xlsm)$/i;
@@ -37,9 +38,11 @@ const REPLACES_RECORDS = new Set(["append", "merge"]);
 /**
  * Open the dialog. The kernel is the active notebook's where it is connected, else one of the
  * dialog's own, which ends with it.
- * @param {{app: any, kernels: Kernels | null, file: string, name: string, done: () => void}} options
+ * `openEditor` opens the query editor of an index, in the active notebook or in a new one.
+ * @param {{app: any, kernels: Kernels | null, file: string, name: string, done: () => void,
+ *   openEditor: (index: string, profile: string) => Promise<void>}} options
  */
-export async function openFileLoader({ app, kernels, file, name, done }) {
+export async function openFileLoader({ app, kernels, file, name, done, openEditor }) {
   const dialog = new FileDialog(name);
   let link = kernels?.current ?? null;
   /** @type {any} */
@@ -57,7 +60,11 @@ export async function openFileLoader({ app, kernels, file, name, done }) {
       dialog.say(`Connecting to ${profile}…`);
       connection = await link.call("connect", { profile });
     }
-    await dialog.run(link, connection, file);
+    const index = await dialog.run(link, connection, file);
+    if (index) {
+      dialog.close();
+      await openEditor(index, connection.profile ?? "");
+    }
   } catch (error) {
     if (!(error instanceof Cancelled)) await dialog.fail(textOf(error));
   } finally {
@@ -160,14 +167,15 @@ class FileDialog {
   }
 
   /**
-   * Show the plan until it is confirmed, then load.
+   * Show the plan until it is confirmed, then load; return the index whose editor is to be opened.
    * @param {KernelLink} link @param {Connection} connection @param {string} file
+   * @returns {Promise<string>}
    */
   async run(link, connection, file) {
     const options = await this.plan(link, connection, file);
-    if (!options) return;
+    if (!options) return "";
     const result = await this.load(link, file, options);
-    if (result) await this.show(result, options.index);
+    return result && (await this.show(result, options.index)) ? options.index : "";
   }
 
   /**
@@ -189,6 +197,7 @@ class FileDialog {
         readSoon();
       },
     });
+    const proposals = new FileProposals(() => void read());
     const place = `${connection.profile ? `${connection.profile} · ` : ""}${connection.application} at ${connection.address}`;
     fill(
       this.body,
@@ -196,6 +205,7 @@ class FileDialog {
       h("div", { class: "file-fields" }, field("Index", index), field("objectID", id), field("If the index exists", exists)),
       lackingField,
       options.el,
+      proposals.el,
       shown,
     );
     const load = action("Load", () => confirm(), true);
@@ -206,12 +216,12 @@ class FileDialog {
     /** @type {(confirmed: any) => void} */
     let settle = () => {};
     const confirmed = new Promise((done) => (settle = done));
-    /** @type {Omit<LoadChoices, "if_exists">} */
+    /** @type {Omit<LoadChoices, "if_exists" | "settings">} */
     let planned = { index: "", id: "", options: {} };
     // What is loaded is what the plan shows.
     const confirm = () => {
       const given = lackingField.hidden ? {} : lacking.value === "update" ? { action: "update" } : { replace_records: true };
-      settle({ ...planned, options: { ...planned.options, ...given }, if_exists: exists.value });
+      settle({ ...planned, options: { ...planned.options, ...given }, if_exists: exists.value, settings: proposals.settings });
     };
     /** @type {FilePlan | null} */
     let plan = null;
@@ -232,8 +242,10 @@ class FileDialog {
       this.say("Reading the file…");
       try {
         const args = { index: index.value, id: id.value, options: options.values };
-        plan = /** @type {FilePlan} */ (await link.call("plan_file", { path, ...args }, { signal: this.abort.signal }));
-        planned = args;
+        const accepted = proposals.accepted;
+        plan = /** @type {FilePlan} */ (await link.call("plan_file", { path, ...args, accepted }, { signal: this.abort.signal }));
+        planned = { ...args, options: plan.options };
+        proposals.show(plan.proposals);
         fill(shown, planNodes(plan, args.index));
         const names = plan.columns.map(({ column }) => column);
         options.offer(names, args.options);
@@ -296,12 +308,16 @@ class FileDialog {
     const seconds = result.seconds.toFixed(1);
     const told = result.stopped ?? `${count(result.published, "row")} published in ${index} in ${seconds} s.`;
     const unchanged = result.unchanged ? h("p", {}, `${count(result.unchanged, "row")} unchanged.`) : null;
-    fill(this.body, h("p", { class: "file-told" }, told), unchanged, rejectedNodes(result));
+    const settings = result.settings?.length ? h("p", {}, `Set: ${result.settings.join(", ")}.`) : null;
+    fill(this.body, h("p", { class: "file-told" }, told), settings, unchanged, rejectedNodes(result));
     this.say("");
     const close = this.cancelButton("Close");
-    this.offer([close]);
-    close.focus();
-    await this.closed;
+    const opened = new Promise((done) => {
+      const open = action("Open in the query editor", () => done(true), true);
+      this.offer(result.published + (result.unchanged ?? 0) ? [open, close] : [close]);
+    });
+    /** @type {HTMLElement} */ (this.buttons.firstElementChild).focus();
+    return Promise.race([opened, this.closed]);
   }
 }
 
@@ -326,12 +342,40 @@ function planNodes(plan, index) {
   const exists = plan.records === null ? `${index} does not exist yet.` : `${index} exists, with ${count(plan.records, "record")}.`;
   return [
     h("p", {}, `${count(plan.rows, "row")}, objectID: `, drawCode(plan.ids), `. ${exists}`),
-    table("Columns", plan.columns),
+    table("Columns", plan.columns.map(nameTypes)),
     plan.notes.length ? h("ul", {}, plan.notes.map((note) => h("li", {}, drawCode(note)))) : null,
     rejectedNodes(plan),
-    plan.sample.length ? h("details", {}, h("summary", {}, "First records"), h("pre", {}, plan.sample.join("\n"))) : null,
+    plan.sample.length ? sampleNodes(plan) : null,
   ];
 }
+
+/** The first records; with accepted proposals, before and after them. @param {FilePlan} plan */
+function sampleNodes({ sample, before }) {
+  const texts = before ? [["Before the proposals", before], ["After", sample]] : [["", sample]];
+  return h(
+    "details",
+    { open: Boolean(before) },
+    h("summary", {}, "First records"),
+    texts.flatMap(([label, records]) => [label && h("p", {}, String(label)), h("pre", {}, /** @type {string[]} */ (records).join("\n"))]),
+  );
+}
+
+/** What a user calls the types of columns; the first that matches. @type {[RegExp, string][]} */
+const TYPES = [
+  [/\[\]$|^list|array/i, "list"],
+  [/^struct|^map|^object|^json/i, "object"],
+  [/^bool/i, "yes or no"],
+  [/int/i, "whole number"],
+  [/^double|^float|^decimal|^real|^num/i, "number"],
+  [/^timestamp|^datetime/i, "date and time"],
+  [/^date/i, "date"],
+  [/^time/i, "time"],
+  [/^varchar|^str|^text|^enum|^uuid/i, "text"],
+];
+/** @param {string} type */
+const nameType = (type) => TYPES.find(([form]) => form.test(type))?.[1] ?? type;
+/** @param {Record<string, string>} row */
+const nameTypes = (row) => ({ ...row, type: nameType(row.type), "sent as": nameType(row["sent as"]) });
 
 /** @param {{rejectedRows: number, rejected: Record<string, string>[]}} found */
 function rejectedNodes({ rejectedRows, rejected }) {
@@ -345,7 +389,8 @@ function table(label, rows) {
   const names = Object.keys(rows[0] ?? {});
   /** @param {string} name */
   const kind = (name) => (NUMBERS.has(name) ? "number" : null);
-  return h(
+  const hint = h("p", { class: "file-hint", hidden: true });
+  const region = h(
     "div",
     { class: "file-table", tabindex: 0, role: "region", "aria-label": label },
     h(
@@ -355,4 +400,12 @@ function table(label, rows) {
       h("tbody", {}, rows.map((row) => h("tr", {}, names.map((name) => h("td", { class: kind(name) }, row[name]))))),
     ),
   );
+  // Whether rows or columns are out of sight is known once the table is laid out.
+  new ResizeObserver(() => {
+    const isLong = region.scrollHeight > region.clientHeight;
+    const isWide = region.scrollWidth > region.clientWidth;
+    hint.hidden = !isLong && !isWide;
+    fill(hint, `${count(rows.length, "row")}; scroll for ${isLong && isWide ? "more rows and columns" : isLong ? "more rows" : "more columns"}.`);
+  }).observe(region);
+  return h("div", {}, region, hint);
 }
