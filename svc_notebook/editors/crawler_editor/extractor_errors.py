@@ -41,8 +41,8 @@ def find_action_error(message: str, config: Mapping[str, Any]) -> ActionError | 
     return ActionError(text, action, line)
 
 
-def _describe_index(actions: Any, place: int) -> str:
+def _describe_index(actions: Any, position: int) -> str:
     listed = actions if isinstance(actions, Sequence) else ()
-    action = listed[place] if place < len(listed) else None
+    action = listed[position] if position < len(listed) else None
     index = action.get("indexName") if isinstance(action, Mapping) else None
     return f" (index {index})" if index else ""
