@@ -165,7 +165,8 @@ class FileCalls:
         except Stopped as stopped:
             return {"stopped": str(stopped)} | _result(cast("LoadResult | None", stopped.result))
         if settings:
-            await aio.set_settings(index, dict(settings))
+            chosen: Any = settings
+            await aio.set_settings(index, chosen)
         return _result(result) | {"settings": [*(settings or {})]}
 
 
