@@ -333,7 +333,8 @@ def _count_footer_lines(layout: Layout, table: Sample, given: _Given) -> int:
         return 0
     tail = [parse_line(line, layout.dialect) for line in last]
     complete = given.whole and len(rows) <= SAMPLE_ROWS
-    count = count_footer_rows(body, tail, whole=complete)
+    in_lines = not any(line.count(layout.dialect.quote) % 2 for line in last)
+    count = count_footer_rows(body, tail, whole=complete, in_lines=in_lines)
     # With an odd number of quotes, these lines begin inside of a value of the last row.
     return 0 if count and "".join(last[-count:]).count(layout.dialect.quote) % 2 else count
 

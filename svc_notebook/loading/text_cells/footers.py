@@ -90,11 +90,12 @@ def is_subtotal(cell: str) -> bool:
     return SUBTOTAL.fullmatch(_label(cell)) is not None
 
 
-def count_footer_rows(body: Rows, tail: Rows, *, whole: bool) -> int:
+def count_footer_rows(body: Rows, tail: Rows, *, whole: bool, in_lines: bool = True) -> int:
     """Return how many of the last rows are no rows of the table.
 
     `body` are rows of the table without its header; `tail` its last rows, blank ones included; both
-    end with the same row if `body` is the `whole` table.
+    end with the same row if `body` is the `whole` table. `in_lines` says that each of the last rows
+    is one line; otherwise some are parts of a row.
     """
     texts = [[cell.strip() for cell in row] for row in body]
     rows = [row for row in texts if any(row)]
@@ -105,7 +106,8 @@ def count_footer_rows(body: Rows, tail: Rows, *, whole: bool) -> int:
         before = rows[: len(rows) - filled] if whole else rows
         if len(before) < MIN_BODY_ROWS or not any(last[start]):
             continue
-        table = _Body(before, width, whole, _are_short(before, last[start:], width))
+        short_end = in_lines and _are_short(before, last[start:], width)
+        table = _Body(before, width, whole, short_end)
         scores = (
             sum(signal.points for signal in table.score(row, not any(last[n - 1]) and n > 0))
             for n, row in enumerate(last[start:], start)
