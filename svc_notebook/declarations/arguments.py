@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import Parameter, Signature, iscoroutinefunction, signature
 from typing import Any, NoReturn, TypeVar, cast
@@ -152,19 +152,25 @@ def describe_misfit(accepted: Signature, args: Sequence[Any], kwargs: Mapping[st
     if unknown and len(names) == len(parameters):
         return _unknown(unknown[0], names, "")
     if len(args) > len(placed):
-        named = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
-        return _describe_surplus(placed, named, len(args))
-    if twice := [p.name for p in placed[: len(args)] if p.name in kwargs]:
+        return _describe_surplus(placed, parameters, len(args))
+    given = [p.name for p in placed[: len(args)]]
+    if twice := [name for name in given if name in kwargs]:
         return f"`{twice[0]}` is given twice"
-    given = {*kwargs, *(p.name for p in placed[: len(args)])}
+    return _describe_missing(parameters, {*given, *kwargs})
+
+
+def _describe_missing(parameters: Sequence[Parameter], given: Collection[str]) -> str:
     missing = [f"`{p.name}`" for p in parameters if _is_required(p) and p.name not in given]
     verb = "is" if len(missing) == 1 else "are"
     return f"{' and '.join(missing)} {verb} missing"
 
 
-def _describe_surplus(placed: Sequence[Parameter], named: Sequence[str], count: int) -> str:
+def _describe_surplus(
+    placed: Sequence[Parameter], parameters: Sequence[Parameter], count: int
+) -> str:
     listed = ", ".join(f"`{p.name}`" for p in placed)
     accepted = f"only {listed}" if placed else "none"
+    named = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
     examples = [f", as in `{name}=...`" for name in named if name != "client"]
     return (
         f"{accepted} can be given without a name, not {count} arguments; "
