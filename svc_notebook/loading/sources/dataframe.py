@@ -53,6 +53,11 @@ def open_arrow(source: Any, options: LoadSettings, db: Database) -> SourceTable:
     try:
         table = source if isinstance(source, pa.Table) else pa.table(source)
     except (TypeError, ValueError, pa.ArrowException) as error:
+        if type(source).__module__.startswith("sqlalchemy"):
+            raise BadInput(
+                "a connection to a database has no rows of its own; pass those of a query: "
+                "svc.load(pandas.read_sql('SELECT …', connection), index)"
+            ) from error
         raise BadInput(
             f"a value of type {type(source).__name__} cannot be loaded; pass a path, a URL, SQL, "
             "a DataFrame, dicts or an Arrow table"

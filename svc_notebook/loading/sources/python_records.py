@@ -36,6 +36,8 @@ NOT_RECORDS = (str, bytes, bytearray, memoryview, os.PathLike, pd.DataFrame, pd.
 PROTOCOLS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "dask", "read")
 # A source whose first items, this many, include no record is refused.
 MAX_LEADING_NON_RECORDS = 100
+# Dicts of data sets, of which each is a source.
+SPLITS = ("DatasetDict", "IterableDatasetDict")
 Texts = list[str | None]
 # The sources of a push.
 Rows = pd.DataFrame | Mapping[str, Any] | Iterable[Mapping[str, Any]]
@@ -117,6 +119,12 @@ def gather(
     """Encode every record; items that are not records are errors. Errors of a stream are raised."""
     records = RecordStream(options.timezone)
     with _gathering(records, source):
+        if type(source).__name__ in SPLITS:
+            raise BadInput(
+                f"a {type(source).__name__} has several splits; pass one of them: data['train']"
+            )
+        if callable(as_dicts := getattr(source, "mappings", None)):  # a result of SQLAlchemy
+            source = as_dicts()
         if isinstance(source, Mapping) and _is_of_columns(source):
             records.notes.append("the rows are the lists of the dict, each as a column")
             source = _iterate_rows(source)

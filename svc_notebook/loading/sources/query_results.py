@@ -1,4 +1,4 @@
-"""Frames of Polars and relations of DuckDB and Ibis, which are computed when they are read.
+"""Frames of Polars, relations, and tables of Delta and Iceberg, computed when they are read.
 
 They are read once, batch by batch, and kept on the disk: memory does not grow with their rows, and
 a result that is computed again could have other rows or another order.
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 50_000
-LIBRARIES = {"polars": "Polars", "duckdb": "DuckDB", "ibis": "Ibis"}
+LIBRARIES = {
+    "polars": "Polars", "duckdb": "DuckDB", "ibis": "Ibis", "deltalake": "Delta",
+    "pyiceberg": "Iceberg",
+}  # fmt: skip
 # A member of each kind of source.
-MARKS = ("collect_schema", "fetch_arrow_reader", "to_arrow_reader", "to_pyarrow_batches")
+MARKS = (
+    "collect_schema", "fetch_arrow_reader", "to_arrow_reader", "to_pyarrow_batches",
+    "to_pyarrow_dataset", "to_arrow_batch_reader", "scan",
+)  # fmt: skip
 CONNECTION = "DuckDBPyConnection"
 WIDE_INTEGERS = ("Int128", "UInt128")
 
@@ -41,7 +47,9 @@ def open_query_result(source: Any, options: LoadSettings, db: Database) -> Sourc
             "a connection of DuckDB has no rows of its own; pass a relation: con.sql('SELECT …') "
             "or con.table('products')"
         )
-    kind = type(source).__name__ if library == "polars" else "relation"
+    kind = {"polars": type(source).__name__, "deltalake": "table", "pyiceberg": "table"}.get(
+        library, "relation"
+    )
     name = f"the {LIBRARIES[library]} {kind}"
     db.about = name
     try:
@@ -85,6 +93,15 @@ def _ibis_reader(relation: Any) -> pa.RecordBatchReader:
     return relation.to_pyarrow_batches(chunk_size=BATCH_ROWS)
 
 
+def _delta_reader(table: Any) -> pa.RecordBatchReader:
+    return table.to_pyarrow_dataset().scanner(batch_size=BATCH_ROWS).to_reader()
+
+
+def _iceberg_reader(table: Any) -> pa.RecordBatchReader:
+    scan = table.scan() if hasattr(table, "scan") else table
+    return scan.to_arrow_batch_reader()
+
+
 def _polars_reader(frame: Any) -> pa.RecordBatchReader:
     import polars as pl
     import pyarrow as pa
@@ -116,6 +133,8 @@ READERS: Mapping[str, Callable[[Any], pa.RecordBatchReader]] = {
     "polars": _polars_reader,
     "duckdb": _duckdb_reader,
     "ibis": _ibis_reader,
+    "deltalake": _delta_reader,
+    "pyiceberg": _iceberg_reader,
 }
 
 

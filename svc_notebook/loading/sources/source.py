@@ -235,12 +235,27 @@ def find_files(pattern: str) -> list[Path]:
     return found
 
 
+def _refuse_table_folder(folder: Path) -> None:
+    """Refuse the folder of a table whose files include rows that were deleted or replaced."""
+    if (folder / "_delta_log").is_dir():
+        raise BadInput(
+            f"{folder} is a table of Delta, whose files include deleted rows; pass the table: "
+            f"svc.load(deltalake.DeltaTable({str(folder)!r}), index)"
+        )
+    if any((folder / "metadata").glob("*.metadata.json")):
+        raise BadInput(
+            f"{folder} is a table of Iceberg, whose files include deleted rows; pass the table: "
+            "svc.load(pyiceberg.catalog.load_catalog(…).load_table(…), index)"
+        )
+
+
 def parquet_folder(path: Path) -> list[Path]:
     """Find the files of a partitioned Parquet folder, in the order of their names.
 
     Names that begin with a dot or an underscore are excluded, by the convention of such folders.
     """
     folder = path.expanduser()
+    _refuse_table_folder(folder)
     found = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
     return [file for file in found if not _is_hidden(file.relative_to(folder))]
 
