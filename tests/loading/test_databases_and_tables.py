@@ -47,7 +47,7 @@ def postgres() -> Iterator[sa.Engine]:
         shutil.chown(folder, user)
 
     def run(program: str, *arguments: str) -> None:
-        command = [programs / program, "-D", folder / "data", *arguments]
+        command = [str(programs / program), "-D", str(folder / "data"), *arguments]
         subprocess.run(command, check=True, cwd=folder, stdout=subprocess.DEVNULL, user=user)
 
     try:
