@@ -36,7 +36,7 @@ def test_a_saved_plan_is_the_contract_of_later_loads(client: Client, tmp_path: P
         (ROWS.assign(g=pd.Series(["x", None], dtype="str")), "`g` lacks 50% of its values, not 0%"),
     ]
     for frame, message in drifted:
-        with pytest.raises(BadInput, match=f"nothing was sent.*{message}"):
+        with pytest.raises(BadInput, match=f"is not sent.*{message}"):
             load(client, frame, index, plan=saved)
 
 

@@ -98,15 +98,8 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     ]  # fmt: skip
     wanted += [each for amount in amounts.values() for each in amount.aggregates()]
     found = aggregate(table, [*nulls, *wanted], table.scan, always=every)
-    undecided = [
-        field
-        for field in inferred
-        if likely[field.name]
-        and has_values(field, found)
-        and not decided_type(field, likely[field.name], found)
-    ]
-    if undecided:
-        # Rare: some rows do not have the type of the first rows.
+    # Rare: some rows do not have the type of the first rows.
+    if undecided := [field for field in inferred if _is_undecided(field, likely, found)]:
         others = [
             each
             for field in undecided
@@ -119,13 +112,8 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
         else _amount_or_typed(table, field, amounts.get(field), found, forms, options)
         for field in chosen
     )
-    misfits = {
-        column.name: EARLIER_TYPES[earlier[column.name]]
-        for column in columns
-        if column.field in sample and column.sent_as == "text" and column.missing < found[ROW_COUNT]
-        if earlier.get(column.name) in EARLIER_TYPES
-    }
-    if misfits:
+    texts = [c for c in columns if c.field in sample and c.missing < found[ROW_COUNT]]
+    if misfits := _find_misfits(texts, earlier):
         return profile_table(table, replace(options, dtype={**options.dtype, **misfits}))
     doubtful = {field.name for field, guess in guesses.items() if guess.doubt}
     texts = [column for column in columns if column.name not in doubtful]
@@ -140,6 +128,22 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
         skipped=tuple(table.skipped()),
         mixed=mixed,
     )
+
+
+def _is_undecided(
+    field: TableColumn, likely: Mapping[str, tuple[TextType, ...]], found: Aggregates
+) -> bool:
+    types = likely[field.name]
+    return bool(types and has_values(field, found) and not decided_type(field, types, found))
+
+
+def _find_misfits(columns: Sequence[ColumnProfile], earlier: Mapping[str, str]) -> dict[str, Kind]:
+    """Return the types of columns of text that earlier increments sent as numbers or booleans."""
+    return {
+        column.name: EARLIER_TYPES[earlier[column.name]]
+        for column in columns
+        if column.sent_as == "text" and earlier.get(column.name) in EARLIER_TYPES
+    }
 
 
 def choose_columns(table: SourceTable, options: LoadSettings) -> list[TableColumn]:

@@ -161,25 +161,30 @@ def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
     full = [row for row in others if len(row) == len(names)]
     if len(full) <= MIN_ROWS_BELOW or not all(map(_is_name, filter(None, names))):
         return 0
-    likely = [
-        n for n, (cell, last) in enumerate(zip(full[0], full[-1], strict=True))
-        if cell_kind(last) in (NUMBER, MOMENT) and cell_kind(cell) in (TEXT, EMPTY, MISSING)
-    ][:MAX_DESCRIBED_COLUMNS]  # fmt: skip
-    if len(likely) < MIN_NUMERIC_COLUMNS:
-        return 0
-    best, values = 0, dict[int, str]()
-    for number in range(1, min(MAX_DESCRIPTION_ROWS, len(full) - MIN_ROWS_BELOW) + 1):
-        kinds = {n: column_kind([row[n] for row in full[number:]]) for n in likely}
-        below = {n: kind for n, kind in kinds.items() if kind in (NUMBER, MOMENT)}
-        if len(below) > len(values):
-            best, values = number, below
-    described = others[:best]
+    count, values = _find_values_below(full)
+    described = others[:count]
     if len(values) < MIN_NUMERIC_COLUMNS or any(
         len(row) != len(names) or [*row] == [*names] for row in described
     ):
         return 0
-    certain = best > 1 or _is_format(others[0]) or not all(others[0][n] for n in values)
-    return best if certain and all(_is_description(row, values) for row in described) else 0
+    certain = count > 1 or _is_format(others[0]) or not all(others[0][n] for n in values)
+    return count if certain and all(_is_description(row, values) for row in described) else 0
+
+
+def _find_values_below(rows: Sequence[Sequence[str]]) -> tuple[int, dict[int, str]]:
+    """Return the number of first rows below which most columns are values, and their kinds."""
+    likely = [
+        n for n, (cell, last) in enumerate(zip(rows[0], rows[-1], strict=True))
+        if cell_kind(last) in (NUMBER, MOMENT) and cell_kind(cell) in (TEXT, EMPTY, MISSING)
+    ][:MAX_DESCRIBED_COLUMNS]  # fmt: skip
+    count, values = 0, dict[int, str]()
+    most = min(MAX_DESCRIPTION_ROWS, len(rows) - MIN_ROWS_BELOW)
+    for number in range(1, most + 1 if len(likely) >= MIN_NUMERIC_COLUMNS else 0):
+        kinds = {n: column_kind([row[n] for row in rows[number:]]) for n in likely}
+        below = {n: kind for n, kind in kinds.items() if kind in (NUMBER, MOMENT)}
+        if len(below) > len(values):
+            count, values = number, below
+    return count, values
 
 
 def _is_description(row: Sequence[str], values: Mapping[int, str]) -> bool:
