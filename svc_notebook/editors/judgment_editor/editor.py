@@ -292,8 +292,8 @@ class JudgmentEditor(Editor):
 
     async def _find_changed(self) -> set[tuple[str, str, str]]:
         """Return the pairs of this rater whose records have changed since they were judged."""
-        own = [row for row in self.value if row["rater"] == self.rater]
-        frame = await find_changed(self.variants[0].index, own, client=self.client)
+        rows = [row for row in self.value if row["rater"] == self.rater]
+        frame = await find_changed(self.variants[0].index, rows, client=self.client)
         columns = (frame[name] for name in ("query", "filters", "objectID"))
         return {*zip(*columns, strict=True)}
 
