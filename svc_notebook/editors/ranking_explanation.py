@@ -21,14 +21,22 @@ from svc_notebook.tuning.evaluation.criteria import (
 )
 
 Hit = Mapping[str, Any]
-OPTIONAL_CRITERIA = (PROMOTED, "geo", "filters", TEXT)  # listed only for searches that use them
+FILTERS = "filters"
+OPTIONAL_CRITERIA = (PROMOTED, "geo", FILTERS, TEXT)  # listed only for searches that use them
 
 
 class Ranking(NamedTuple):
-    """The criteria of a search in their order, and the searchable attributes."""
+    """The criteria of a search in order, the searchable attributes and the chosen filters."""
 
     criteria: Sequence[Criterion] = ()
     searchable: Sequence[str] = ()
+    filters: Sequence[str] = ()
+
+    def name(self, criterion: str) -> str:
+        """Name a criterion; that of filters by the filters that the user has chosen."""
+        if criterion == FILTERS and self.filters:
+            return f"filters {', '.join(self.filters)}"
+        return name_criterion(criterion)
 
 
 class Neighbour(TypedDict):
@@ -58,9 +66,15 @@ class RankExplanation(TypedDict):
     rows: list[CriterionRow]
 
 
-def ranking_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> Ranking:
-    """Return the ranking of a search: parameters override settings."""
-    return Ranking(criteria_in_order(settings, params), settings.get("searchableAttributes") or ())
+def ranking_of(
+    settings: Mapping[str, Any], params: Mapping[str, Any], filters: Sequence[str] = ()
+) -> Ranking:
+    """Return the ranking of a search: parameters override settings.
+
+    `filters` are the filters that the user has chosen, as a view names them.
+    """
+    searchable = settings.get("searchableAttributes") or ()
+    return Ranking(criteria_in_order(settings, params), searchable, filters)
 
 
 def explain_lower(above: Hit, hit: Hit, ranking: Ranking) -> str:
@@ -71,7 +85,7 @@ def explain_lower(above: Hit, hit: Hit, ranking: Ranking) -> str:
     if criterion == TIE:
         return "Ranked lower by objectID: all criteria are equal"
     return (
-        f"Ranked lower by {name_criterion(criterion)}: "
+        f"Ranked lower by {ranking.name(criterion)}: "
         f"{describe_value(criterion, lower, hit, ranking.searchable)} vs "
         f"{describe_value(criterion, upper, above, ranking.searchable)}"
     )
@@ -97,7 +111,7 @@ def explain_rank(
 
     rows: list[CriterionRow] = [
         {
-            "criterion": step.name, "name": name_criterion(step.name),
+            "criterion": step.name, "name": ranking.name(step.name),
             "order": describe_order(step.name),
             "values": [_describe(near_hit, step, ranking) for near_hit in near],
         }

@@ -189,6 +189,43 @@ def test_the_reasons_of_a_rank_scroll_into_view(editor: Locator) -> None:
     expect(why.locator("table")).to_be_in_viewport(ratio=0.9)
 
 
+def test_a_chosen_filter_has_its_name_in_the_reasons_of_a_rank(editor: Locator) -> None:
+    editor.get_by_label("Acme").check()
+    editor.locator(".svc-hit").nth(1).click()
+
+    why = editor.get_by_role("region", name="Why this rank")
+    expect(why).to_contain_text("filters brand: Acme")
+    expect(why).not_to_contain_text("optional filters")
+
+
+def test_rows_without_a_picture_keep_its_column(editor: Locator, notebook: Notebook) -> None:
+    notebook.run("e.hit_density = 'rows'", cell=1)
+    hits = editor.locator(".svc-hit")
+    expect(hits.locator(".svc-no-picture").first).to_be_visible()
+
+    lefts = hits.locator(".svc-hit-text").evaluate_all(
+        "texts => texts.map(text => Math.round(text.getBoundingClientRect().left))"
+    )
+
+    assert len(lefts) > hits.locator("img.svc-picture").count()
+    assert len(set(lefts)) == 1
+
+
+def test_the_comparison_has_room_for_its_result(editor: Locator, notebook: Notebook) -> None:
+    search_box(editor).fill("lamp")
+    editor.get_by_role("tab", name="Compare").click()
+    editor.get_by_role("textbox", name="Query").fill("red")
+    editor.get_by_role("button", name="Compare", exact=True).click()
+    expect(editor.locator(".svc-side-hit").first).to_be_visible()
+    visible = """hits => hits.filter(hit => {
+        const {left, top, bottom} = hit.getBoundingClientRect();
+        return hit.contains(document.elementFromPoint(left + 8, (top + bottom) / 2));
+    }).length"""
+    for width in ("1100px", "420px"):
+        editor.evaluate("(el, width) => { el.parentElement.style.width = width }", width)
+        assert editor.locator(".svc-side-hit").evaluate_all(visible) >= 8, width
+
+
 def test_labels_of_either_direction_stay_at_their_check_box(
     notebook: Notebook, service: Running
 ) -> None:

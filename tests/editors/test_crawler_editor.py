@@ -210,6 +210,8 @@ def test_the_code_tries_the_page_or_makes_the_changes(editor: CrawlerEditor, nam
     assert f"svc.configure_crawler('{name}', changes)" in codes["Python"]
     assert codes["Magic"] == f'%%svc crawlers config {name}\n{{\n  "rateLimit": 7\n}}'
     assert "/config" in codes["curl"]
+    editor.apply()
+    assert editor.codes() == codes
 
 
 def test_a_value_is_a_configuration(editor: CrawlerEditor) -> None:
@@ -299,6 +301,7 @@ def test_a_crawler_is_drafted_created_and_run(client: Client, site: Site) -> Non
     editor.apply()
 
     assert (editor.dirty, editor.state["isNew"]) == (False, False)
+    assert f"svc.create_crawler('{name}', config)" in editor.codes()["Python"]
     assert editor.value["startUrls"] == [f"{site.url}/"]
     assert wait_for(editor.start_crawl())["done"] == 2
     assert f"{name}, which has 2 records" in wait_for(editor.describe_crawl())[1]

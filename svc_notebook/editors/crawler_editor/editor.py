@@ -146,13 +146,13 @@ class CrawlerEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """Write how to try the page and to change the configuration; secrets stay masked."""
-        if not self._crawler:
+        if not self.changed_from:
             return {
                 **write_new_crawler(self.client.connection, self.index, self.value),
                 "JavaScript": write_script(self.value),
             }
         url = self.shown.get("url") or next(iter(self._list_pages()), "https://example.com/")
-        changes = self._changes(self.saved, self.value)
+        changes = self._changes(self.changed_from, self.value)
         snippets = write_crawler(self.client.connection, self.index, self._crawler, url, changes)
         return {**snippets, "JavaScript": write_script(self.value)}
 

@@ -26,6 +26,12 @@ def list_active_filters(params: Params) -> list[ActiveFilter]:
     return [*_values(params), *_ranges(params), *_others(params)]
 
 
+def name_chosen_filters(params: Params) -> list[str]:
+    """Name the facet values and ranges that the user has chosen, as their labels do."""
+    chosen = [entry["label"] for entry in (*_values(params), *_ranges(params))]
+    return [*chosen, "optionalFilters"] if chosen and params.get("optionalFilters") else chosen
+
+
 def _values(params: Params) -> Iterator[ActiveFilter]:
     for name, (values, mode) in facets.chosen_facets(params).items():
         for value in values:

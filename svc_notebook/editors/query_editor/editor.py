@@ -23,7 +23,10 @@ from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.hit_cards import list_searchable
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.query_editor import rule_drafts, search, settings_comparison
-from svc_notebook.editors.query_editor.active_filters import list_active_filters
+from svc_notebook.editors.query_editor.active_filters import (
+    list_active_filters,
+    name_chosen_filters,
+)
 from svc_notebook.editors.query_editor.draft_search import DraftTarget, find_places, mark_moves
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
 from svc_notebook.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
@@ -240,7 +243,7 @@ class QueryEditor(Editor):
             raise BadOption(f"`{id}` is not among the current hits")
         titles = [search.unmark(card["title"]) for card in cards]
         _, params, settings = self._searched()
-        ranking = ranking_of(settings, params)
+        ranking = ranking_of(settings, params, name_chosen_filters(params))
         before = search.count_before(self.answer)
         return explain_rank(self.hits, titles, position, ranking, before)
 
@@ -422,7 +425,8 @@ class QueryEditor(Editor):
 
     def _draw_found(self) -> dict[str, Any]:
         _, params, settings = self._searched()
-        drawn = search.draw_answer(self._found, ranking_of(settings, params), self._hit_display)
+        ranking = ranking_of(settings, params, name_chosen_filters(params))
+        drawn = search.draw_answer(self._found, ranking, self._hit_display)
         return drawn if self._places is None else mark_moves(drawn, self._places)
 
     async def _count(self, number: int) -> None:
