@@ -312,7 +312,8 @@ def _zone_missing(field: TableColumn) -> BadRecord:
 
 
 def _document(field: TableColumn, options: LoadSettings) -> JsonSql:
-    column = f"{field.column}::VARCHAR"
+    # Python's encoder writes a missing number as NaN.
+    column = f"nullif({field.column}::VARCHAR, 'NaN')"
     large = f"regexp_full_match({column}, '-?\\d{{19,}}') AND try_cast({column} AS BIGINT) IS NULL"
     return JsonSql(
         column,
