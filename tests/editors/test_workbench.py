@@ -403,6 +403,33 @@ def test_code_repeats_all_changes(
     assert client.get_settings(bench.index)["hitsPerPage"] == 7
 
 
+def test_code_repeats_what_was_applied_until_the_next_draft(
+    bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
+    bench.value = {"settings": {"hitsPerPage": 7}, "synonyms": {"light": SYNONYM}}
+    drafted = bench.code()
+    bench.apply()
+
+    applied = bench.code()
+
+    assert applied == drafted
+    svc.tuning.undo(bench.index, client=client)
+    exec(applied["Python"], {})
+    assert client.get_settings(bench.index)["hitsPerPage"] == 7
+    bench.value = {"settings": {"hitsPerPage": 9}}
+    assert "light" not in bench.code()["Python"]
+
+
+def test_code_without_changes_after_an_undo_is_the_search(bench: Workbench) -> None:
+    bench.value = {"settings": {"hitsPerPage": 7}}
+    bench.apply()
+    [change] = event_loop.run(bench.applied())
+    event_loop.run(bench.undo_applied(change["id"]))
+
+    assert "svc.search" in bench.code()["Python"]
+
+
 def test_code_changes_replicas_where_applying_does(
     bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,12 +176,13 @@ class Workbench(Editor):
         return (table + measured if rows else "") + self.query.write_html()
 
     def codes(self) -> dict[str, str]:
-        """Return the changes as code; without changes, the search."""
-        if not self.value:
+        """Return the changes as code: the drafts, else what was applied, else the search."""
+        changes = self.value or self._collect_since_opened()
+        if not changes:
             return self.query.codes()
-        order = order_parts(self.value, self.settings.saved)
+        order = order_parts(changes, self.settings.changed_from)
         codes = [self._drafted[part].codes() for part in order]
-        return write_change(self.index, self.value, codes, forward=self.forward)
+        return write_change(self.index, changes, codes, forward=self.forward)
 
     def close(self) -> None:
         """Close the workbench and its editors, and drop the copy of the index."""
@@ -360,8 +361,16 @@ class Workbench(Editor):
         self._set_draft(self._draft.put(value, merge=merge))
 
     def _collect(self) -> Changes:
+        return self._diff({part: editor.saved for part, editor in self._drafted.items()})
+
+    def _collect_since_opened(self) -> Changes:
+        """Return the changes that code repeats: drafts, and what this workbench applied."""
+        return self._diff({part: editor.changed_from for part, editor in self._drafted.items()})
+
+    def _diff(self, before: Mapping[Part, Any]) -> Changes:
+        """Return the differences of all drafts from the parts `before`."""
         collected = {
-            str(part): diff_part(part, editor.saved, editor.value)
+            str(part): diff_part(part, before[part], editor.value)
             for part, editor in self._drafted.items()
         }
         return {part: changes for part, changes in collected.items() if changes}
