@@ -49,6 +49,19 @@ function render(mount) {
   const content = h("div", { class: "analytics-content" });
   fill(view.body, controls, content);
 
+  /** Show the longest period, else read the figures again. */
+  function nextStep() {
+    const [longest, label] = PERIODS[PERIODS.length - 1];
+    if (since.value === longest && !until.value && !tags.value)
+      return { label: "Read the figures again", act: () => void view.run("refresh", {}, { long: true }) };
+    const act = () => {
+      since.value = longest;
+      until.value = tags.value = "";
+      propose();
+    };
+    return { label: `Show ${label} with all tags`, act };
+  }
+
   function propose() {
     void view.propose({ since: since.value, until: until.value, tags: tags.value });
   }
@@ -72,7 +85,7 @@ function render(mount) {
     }
     if (!figures.total.searchCount) {
       const hint = "Searches count unless their analytics parameter is false; clicks need clickAnalytics and events.";
-      return fill(content, emptyState({ title: "No searches in this period.", hint }));
+      return fill(content, emptyState({ title: "No searches in this period.", hint, action: nextStep() }));
     }
     fill(
       content,

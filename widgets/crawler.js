@@ -38,7 +38,7 @@ function render(mount) {
   const failed = failedPanel(view, (url) => {
     trial.choose(url);
     trial.test();
-  }, () => isNew(view.state()));
+  }, firstCrawl);
   const panels = tabs({
     label: "Configuration",
     panels: [
@@ -58,6 +58,15 @@ function render(mount) {
       if (name === "failed") failed.read();
     },
   });
+  /** What leads to the first crawl: a crawl uses the saved configuration. */
+  function firstCrawl() {
+    const state = view.state();
+    if (!isNew(state)) return null;
+    if (state?.isNew) return { label: "Create the crawler…", act: () => void view.review() };
+    if (state?.dirty) return { label: "Apply the changes…", act: () => void view.review() };
+    return { label: "Start crawl…", act: () => void startCrawl(), disabled: Boolean(state?.reindexing) };
+  }
+
   async function startCrawl() {
     const sentences = await view.run("describe_crawl");
     if (!sentences) return;

@@ -1,6 +1,7 @@
 // The settings editor: settings by group, and a preview of the draft.
 
 import { button, fill, freshId, h } from "./kit/dom.js";
+import { noMatch } from "./kit/empty.js";
 import { frame } from "./kit/frame.js";
 import { tabs } from "./kit/tabs.js";
 import { jsonPanel } from "./query/json.js";
@@ -44,7 +45,7 @@ function render(mount) {
   });
   const only = h("input", { type: "checkbox", on: { change: filterRows } });
   const changed = h("div", { class: "row changed", role: "status" });
-  const none = h("p", { class: "hint", hidden: true }, "No matching settings");
+  const none = noMatch("settings", { find, only, show: filterRows });
   const findRow = h("div", { class: "row find-row" }, find, h("label", { class: "row hint" }, only, "Only modified"));
   const panels = tabs({
     label: "Settings",

@@ -34,7 +34,7 @@ function render(mount) {
   });
   const panes = new Panes(mount, view.error);
   const trial = trialBar(view, model);
-  const applied = appliedPanel(view);
+  const applied = appliedPanel(view, () => side.open("settings"));
   const judge = button("Judge this query", () => view.run("judge_query"), {
     class: ["button", "small"],
     title: "Grade the hits of the current query; the grades give the score of drafts",

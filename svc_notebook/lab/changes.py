@@ -17,6 +17,7 @@ from svc_notebook.functions import aio
 
 Style = Literal["python", "magic"]
 CHANGES = ("clear", "copy", "drop", "move")
+NEW_CRAWLER = "{svc}.edit.crawler({value}, value={start})"
 # The code of each action, in Python and as a line magic.
 CODE: dict[str, tuple[str, str]] = {
     "load": ('{svc}.load("FILE", {value})', "%svc load FILE {word}"),
@@ -27,6 +28,8 @@ CODE: dict[str, tuple[str, str]] = {
         f"edit {name}": (f"{{svc}}.edit.{name}({{value}})", f"%svc edit {name} {{word}}")
         for name in ("query", "settings", "synonyms", "rules", "judgments", "analytics", "crawler")
     },
+    # A magic has no option for the value, so both styles call the function.
+    "new crawler": (NEW_CRAWLER, NEW_CRAWLER),
 }
 
 
@@ -34,18 +37,23 @@ class ChangeCalls:
     """Calls that write code, and calls that change an index."""
 
     @call
-    def write_code(self, action: str, name: str, style: Style = "python") -> str:
-        """Return code that does an action, with the import or the extension that it needs."""
+    def write_code(self, action: str, name: str, style: Style = "python", value: str = "") -> str:
+        """Return code that does an action, with the import or the extension that it needs.
+
+        A new crawler starts at the address `value`.
+        """
         if action not in CODE:
             raise BadInput(f"there is no code for `{action}`")
         shell = shell_of_kernel()
-        if style == "magic":
+        python, magic = CODE[action]
+        if style == "magic" and magic != python:
             loaded = shell is None or "svc" in shell.magics_manager.magics["line"]
             start = "" if loaded else "%load_ext svc_notebook\n"
-            return start + CODE[action][1].format(word=quote_word(name))
+            return start + magic.format(word=quote_word(name))
         bound = _package_name({} if shell is None else shell.user_ns)
         start = "" if bound else "import svc_notebook as svc\n"
-        return start + CODE[action][0].format(svc=bound or "svc", value=_quoted(name))
+        names = {"svc": bound or "svc", "value": _quoted(name), "start": _quoted(value)}
+        return start + python.format(**names)
 
     @call
     def describe_change(self, verb: str, index: str, destination: str = "") -> str:

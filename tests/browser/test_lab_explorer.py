@@ -148,6 +148,31 @@ def test_crawlers_have_rows_with_their_state_and_their_editor(
     assert not lab_page.complaints
 
 
+def test_without_a_crawler_the_explorer_drafts_one(lab_page: LabPage, tmp_path: Path) -> None:
+    process, new = start_service(tmp_path / "new")
+    fill(new, "plain", products()[:5])
+    keys = {"crawler_user_id": new.crawlerUserId, "crawler_api_key": new.crawlerApiKey}
+    code = connect(new).rstrip().removesuffix(")")
+    lab_page.run(f"{code}, **{keys!r})\n")
+    question = lab_page.page.locator(".jp-Dialog")
+
+    lab_page.row("Crawlers").click()
+    lab_page.row("New crawler…").click()
+    for text in ("docs", "https://docs.example/"):
+        question.locator("input").fill(text)
+        question.locator(".jp-mod-accept").click()
+
+    editor = lab_page.page.locator(".svc-editor")
+    expect(editor).to_contain_text("Not created yet", timeout=30_000)
+    editor.get_by_role("tab", name="Failed URLs").click()
+    expect(editor.get_by_text("No crawl has run yet.")).to_be_visible()
+    lab_page.explorer.locator(".svc-explorer-filter").fill("nowhere")
+    lab_page.explorer.get_by_role("button", name="Clear the filter").click()
+    expect(lab_page.row("plain")).to_be_visible()
+    assert not lab_page.complaints
+    stop_service(process)
+
+
 def test_questions_leave_neither_history_nor_names(lab_page: LabPage, service: Running) -> None:
     lab_page.run(connect(service))
     lab_page.await_connected()

@@ -135,6 +135,38 @@ def test_an_empty_facet_names_the_setting_that_would_fill_it(notebook: Notebook)
     expect(editor.locator(".svc-empty-facets code").first).to_have_text("attributesForFaceting")
 
 
+def test_an_index_without_facets_or_records_and_a_page_without_hits_have_a_next_step(
+    notebook: Notebook,
+) -> None:
+    notebook.run(
+        "svc.push([{'objectID': 'x', 'name': 'lamp'}], 'plain')\nclient.clear_objects('plain')"
+    )
+    editor = notebook.open("svc.edit.query('plain')")
+
+    editor.get_by_role("button", name="Insert code that opens it").click()
+    expect(editor.get_by_text('svc.edit.settings("plain")')).to_be_visible()
+    editor.get_by_role("button", name="Close").click()
+    editor.get_by_role("button", name="Insert code that loads a file").click()
+    expect(editor.get_by_text('svc.load("FILE", "plain")')).to_be_visible()
+
+    editor = notebook.open("e = svc.edit.query('shop', value={'page': 3000})\ne")
+    editor.get_by_role("button", name="Show the first page").click()
+    expect(editor.locator(".svc-hit").first).to_be_visible()
+
+
+def test_filters_of_parameters_without_a_match_are_cleared(notebook: Notebook) -> None:
+    editor = notebook.open("svc.edit.query('shop')")
+    find = editor.get_by_label("Find a parameter")
+    if not find.is_visible():
+        editor.get_by_text("Parameters", exact=True).first.click()
+    find.fill("no such parameter")
+
+    editor.get_by_role("button", name="Clear the filters").click()
+
+    expect(find).to_have_value("")
+    expect(find).to_be_focused()
+
+
 def test_whatever_holds_a_search_is_seen_and_taken_away(notebook: Notebook) -> None:
     value = {"query": "lamp", "filters": "price<90", "facetFilters": [["brand:Acme"]]}
     editor = notebook.open(f"e = svc.edit.query('shop', value={value!r})\ne")

@@ -101,6 +101,13 @@ def test_code_quotes_names(calls: LabCalls, action: str, style: Any, code: str) 
     assert calls.write_code(action, "a b", style) == code
 
 
+@pytest.mark.parametrize("style", ["python", "magic"])
+def test_the_code_of_a_new_crawler_has_its_first_page(calls: LabCalls, style: Any) -> None:
+    code = calls.write_code("new crawler", "a b", style, value="https://a.example/?q=1")
+
+    assert code.endswith('\nsvc.edit.crawler("a b", value="https://a.example/?q=1")')
+
+
 @pytest.mark.parametrize("name", ['a"b', "a\\b", "line\nbreak", "'", "\u202e"])
 def test_a_name_in_python_stays_the_name(calls: LabCalls, name: str) -> None:
     code = calls.write_code("browse", name).rpartition("svc.read_browse(")[2].removesuffix(")")

@@ -82,6 +82,16 @@ test("a replica whose primary is not listed stands by itself", () => {
   assert.deepEqual(labels(rows), ["1 lost", "1 Crawlers"]);
 });
 
+test("without a crawler the tree offers to create one, unless it is filtered", () => {
+  const open = new Set(["crawlers"]);
+  const last = (more) => rowsOf(known({ open, ...more })).at(-1);
+
+  assert.deepEqual([last({ crawlers: [] }).kind, last({ crawlers: [] }).label], ["action", "New crawler…"]);
+  const docs = { name: "docs", id: "1", state: "not run yet", lastRun: "" };
+  assert.equal(last({ crawlers: [docs] }).label, "docs");
+  for (const crawlers of [[], [docs]]) assert.deepEqual(rowsOf(known({ open, crawlers, filter: "nowhere" })), []);
+});
+
 test("pending tasks are counted, with their progress", () => {
   const shop = rowsOf(known()).find((row) => row.label === "shop");
   assert.equal(shop.detail, "1,000 · 3 pending");

@@ -1,14 +1,20 @@
 // The failed URLs of the last crawl: the reason, and the page that links to each.
 
 import { button, fill, h } from "../kit/dom.js";
+import { emptyState } from "../kit/empty.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {{url: string, reason: string, message: string, referrer: string}} Failed */
 
-/** `attempt` tries a URL; `isNew` returns whether no crawl has run. @param {Frame} view @param {(url: string) => void} attempt @param {() => boolean} isNew */
-export function failedPanel(view, attempt, isNew) {
+/**
+ * `attempt` tries a URL; `begin` returns what leads to the first crawl, null if one has run.
+ * @param {Frame} view @param {(url: string) => void} attempt
+ * @param {() => import("../kit/empty.js").EmptyState["action"] | null} begin
+ */
+export function failedPanel(view, attempt, begin) {
   const status = h("p", { class: "hint", role: "status" });
   const list = h("ul", { class: "failed-urls", "aria-label": "Failed URLs" });
+  const none = h("div", { hidden: true });
   const reload = button("Reload", read, { icon: "⟳", bare: true, title: "Refresh the list" });
 
   async function read() {
@@ -20,8 +26,16 @@ export function failedPanel(view, attempt, isNew) {
       return;
     }
     const { rows, more } = found;
-    fill(status, rows.length ? sumOf(rows.length, more) : isNew() ? "No crawl has run yet: URLs that fail are listed here." : "No URL of the last crawl failed.");
+    fill(status, rows.length ? sumOf(rows.length, more) : begin() ? "" : "No URL of the last crawl failed.");
+    drawNone(!rows.length);
     fill(list, rows.map(draw));
+  }
+
+  /** @param {boolean} isEmpty */
+  function drawNone(isEmpty) {
+    const action = isEmpty ? begin() : null;
+    none.hidden = !action;
+    if (action) fill(none, emptyState({ title: "No crawl has run yet.", hint: "URLs that fail are listed here.", action }));
   }
 
   /** @param {Failed} row */
@@ -34,7 +48,7 @@ export function failedPanel(view, attempt, isNew) {
       referrer ? h("p", { class: "hint" }, "Found on ", h("bdi", {}, referrer)) : null,
     );
 
-  return { el: h("div", {}, h("div", { class: "row" }, status, reload), list), read };
+  return { el: h("div", {}, h("div", { class: "row" }, status, reload), list, none), read };
 }
 
 /** @param {number} number @param {boolean} more */

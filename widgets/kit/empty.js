@@ -14,3 +14,19 @@ export function emptyState({ title, hint, action }) {
     action ? button(action.label, action.act, { disabled: Boolean(action.disabled) }) : null,
   );
 }
+
+/**
+ * The state of a filtered list without rows, hidden at first; its button clears the filters.
+ * @param {string} noun the plural of what is listed
+ * @param {{find: HTMLInputElement, only: HTMLInputElement, show: () => void}} filters
+ */
+export function noMatch(noun, { find, only, show }) {
+  const act = () => {
+    find.value = "";
+    only.checked = false;
+    show();
+    find.focus();
+  };
+  const label = "Clear the filters";
+  return h("div", { hidden: true }, emptyState({ title: `No matching ${noun}`, action: { label, act } }));
+}

@@ -58,7 +58,7 @@ export interface CrawlerEntry {
 export interface Row {
   key: string;
   level: number;
-  kind: "group" | "index" | "attribute" | "facet" | "value" | "setting" | "fact" | "crawler" | "note";
+  kind: "group" | "index" | "attribute" | "facet" | "value" | "setting" | "fact" | "crawler" | "note" | "action";
   label: string;
   detail?: string;
   hint?: string;

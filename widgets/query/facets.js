@@ -27,7 +27,7 @@ const isFilled = (facet) =>
 /** @param {Frame} view */
 export function facetPanel(view) {
   const list = h("div", { class: "facet-list" });
-  const none = h("p", { class: "hint" });
+  const none = h("div", { class: "hint" });
   const reset = button("Clear all", () => view.run("clear"), { class: ["button", "small"] });
   const order = h(
     "select",
@@ -85,13 +85,17 @@ export function facetPanel(view) {
       fill(
         none,
         drawCode(
-          `This index has no facets. Add attributes to \`attributesForFaceting\`: \`svc.edit.settings(${JSON.stringify(view.state()?.index ?? "")})\`.`,
+          "This index has no facets. Add attributes to `attributesForFaceting` in the settings editor.",
         ),
+        button("Insert code that opens it", () => view.offerCode(settingsCode(view.state()?.index ?? ""))),
       );
       redraw();
     },
   };
 }
+
+/** Code that opens the settings of an index. @param {string} index */
+const settingsCode = (index) => `import svc_notebook as svc\n\nsvc.edit.settings(${JSON.stringify(index)})`;
 
 /** @param {Frame} view @param {string} name */
 function facetBox(view, name) {

@@ -142,7 +142,16 @@ export function hitList(view, model, bar = []) {
         button(`${label}: ${hits.toLocaleString()} ${hits === 1 ? "hit" : "hits"}`, () => view.propose(value)),
       ),
       found.searches.length ? null : h("p", { class: "hint" }, "Load records with svc.load, then search again."),
+      found.searches.length ? null : button("Insert code that loads a file", () => view.offerCode(loadCode(view.state()?.index ?? ""))),
     );
+  }
+
+  function firstPage() {
+    const act = () => {
+      const { page: _, ...rest } = view.value();
+      view.propose(rest);
+    };
+    return button("Show the first page", act);
   }
 
   /** @param {Card[]} next */
@@ -203,12 +212,15 @@ export function hitList(view, model, bar = []) {
       if (!samePage(cards)) open = "";
       redraw();
       none.hidden = cards.length > 0;
-      fill(none, h("p", {}, answer.nbHits ? "No hits on this page." : "No hits."));
-      if (!cards.length) suggestRelaxed();
+      fill(none, h("p", {}, answer.nbHits ? "No hits on this page." : "No hits."), answer.nbHits ? firstPage() : null);
+      if (!cards.length && !answer.nbHits) suggestRelaxed();
       drawPager(pager, answer, view);
     },
   };
 }
+
+/** Code that loads records into an index. @param {string} index */
+export const loadCode = (index) => `import svc_notebook as svc\n\nsvc.load("FILE", ${JSON.stringify(index)})`;
 
 /** @param {HTMLElement} pager @param {any} answer @param {Frame} view */
 function drawPager(pager, answer, view) {

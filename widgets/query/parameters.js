@@ -1,6 +1,7 @@
 // Every search parameter by group: meaning, default and control.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
+import { noMatch } from "../kit/empty.js";
 import { describeDefault, drawMeaning, fits, groupedRows } from "../kit/parameter_groups.js";
 import { tagInput } from "../kit/tags.js";
 
@@ -23,7 +24,7 @@ export function parameterPanel(view) {
   const list = groupedRows({ label: "Parameters", draw: (/** @type {Row} */ row, old) => drawRow(row, old, current(row)) });
   /** @type {Set<string>} the parameters in the first section; they stay there until the rows are grouped again */
   let first = new Set();
-  const none = h("p", { class: "hint", hidden: true }, "No matching parameters");
+  const none = noMatch("parameters", { find, only, show: regroup });
 
   /** @param {Row} row */
   const current = (row) => view.value()?.[row.name];

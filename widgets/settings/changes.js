@@ -2,6 +2,7 @@
 
 import { drawWarnings } from "../curation/review.js";
 import { button, fill, h } from "../kit/dom.js";
+import { emptyState } from "../kit/empty.js";
 import { drawValueChange } from "../kit/diff.js";
 import { brief } from "./state.js";
 
@@ -59,7 +60,15 @@ export function drawReview(view, changes, problems) {
 /** The applied changes, newest first. @param {Frame} view @param {() => void} done */
 export function historyPanel(view, done) {
   const list = h("ol", { class: "history", "aria-label": "Applied changes, newest first" });
-  const none = h("p", { class: "hint" }, "No changes applied yet.");
+  const none = h(
+    "div",
+    {},
+    emptyState({
+      title: "No changes applied yet.",
+      hint: "Changes that this editor applies are listed here, each with a button that restores the previous values.",
+      action: { label: "Edit the settings", act: done },
+    }),
+  );
   view.link.watch("history", (applied) => {
     const rows = applied ?? [];
     none.hidden = rows.length > 0;

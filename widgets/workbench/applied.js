@@ -6,13 +6,17 @@ import { emptyState } from "../kit/empty.js";
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {{id: string, when: number, note: string, changed: [string, string][], undone: boolean, open: boolean}} Applied */
 
-/** @param {Frame} view */
-export function appliedPanel(view) {
+/** @param {Frame} view @param {() => void} draft opens an editor that drafts changes */
+export function appliedPanel(view, draft) {
   const list = h("ol", { class: "applied-list", "aria-label": "Applied changes, newest first" });
   const none = h(
     "div",
     { hidden: true },
-    emptyState({ title: "No changes yet.", hint: "What is applied here, or by svc.tuning on this machine, is listed with its undo." }),
+    emptyState({
+      title: "No changes yet.",
+      hint: "What is applied here, or by svc.tuning on this machine, is listed with its undo.",
+      action: { label: "Draft a change", act: draft },
+    }),
   );
   const el = h("div", { class: "bench-history" }, list, none);
 

@@ -107,6 +107,11 @@ export function addActions(tools, palette) {
     },
     { selector: CRAWLER_ROW },
   );
+  add("svc:new-crawler", "New crawler…", async () => {
+    const name = await askText(tools, "New crawler", "Name of the crawler");
+    const value = name && (await askText(tools, `New crawler ${name}`, "Address of the first page, such as https://example.com/"));
+    if (value) await insertCode(tools, "new crawler", name, true, value);
+  });
   add("svc:copy-name", "Copy name", () => copyText(explorer.current?.name ?? ""), {
     selector: NAMED_ROW,
     enabled: () => Boolean(explorer.current?.name),
@@ -181,11 +186,14 @@ async function chosenIndex(tools, args, title) {
   return askItem(tools, title, names, current?.index);
 }
 
-/** Write code into a new cell below the active one. @param {Tools} tools @param {string} action @param {string} name @param {boolean} run */
-async function insertCode(tools, action, name, run) {
+/**
+ * Write code into a new cell below the active one; `value` is what the action begins with.
+ * @param {Tools} tools @param {string} action @param {string} name @param {boolean} run @param {string} [value]
+ */
+async function insertCode(tools, action, name, run, value = "") {
   const { kernels, NotebookActions, preferences } = tools;
   const panel = kernels.tracker.currentWidget;
-  const code = await kernels.current?.call("write_code", { action, name, style: preferences().codeStyle });
+  const code = await kernels.current?.call("write_code", { action, name, value, style: preferences().codeStyle });
   if (!panel || !code) return;
   insertCell(tools, panel, code);
   if (run) await NotebookActions.run(panel.content, panel.sessionContext);

@@ -30,7 +30,7 @@ export class Explorer {
    * @param {{menu: (place: {x: number, y: number}, row: HTMLElement) => void,
    *   changed: () => void, wants: () => boolean,
    *   askTrust: (place: import("../types").Untrusted) => Promise<boolean>, showOverview: () => void,
-   *   openNotebook: () => Promise<void>, showFiles: () => void}} host
+   *   openNotebook: () => Promise<void>, showFiles: () => void, newCrawler: () => void}} host
    */
   constructor(kernels, host) {
     this.kernels = kernels;
@@ -295,8 +295,23 @@ export class Explorer {
       );
     if (!this.connection) return fill(this.message, "Reading…");
     if (link.busy) return fill(this.message, "The kernel is busy.");
-    const isEmpty = this.known.read && !this.known.indices.length;
-    fill(this.message, isEmpty ? ["There is no index yet.", offer("Choose a file to load", () => this.host.showFiles())] : null);
+    this.drawNone(offer);
+  }
+
+  /** Say what an empty list lacks, with its next step. @param {(label: string, act: () => void) => Node} offer */
+  drawNone(offer) {
+    const { read, indices, filter } = this.known;
+    if (!read) return fill(this.message, null);
+    if (!indices.length)
+      return fill(this.message, "There is no index yet.", offer("Choose a file to load", () => this.host.showFiles()));
+    const matches = !filter.trim() || rowsOf(this.known).length > 0;
+    fill(this.message, matches ? null : ["No index or crawler matches the filter.", offer("Clear the filter", () => this.clearFilter())]);
+  }
+
+  clearFilter() {
+    this.filter.value = this.known.filter = "";
+    this.draw();
+    this.filter.focus();
   }
 
   /** @param {string} text */
@@ -360,6 +375,12 @@ export class Explorer {
     this.host.changed();
   }
 
+  /** Do what a click on a row does. @param {Row} row */
+  activate(row) {
+    if (row.kind === "action") this.host.newCrawler();
+    else this.toggle(row);
+  }
+
   /** Open or close a row. @param {Row} row @param {boolean} [open] */
   toggle(row, open = !row.open) {
     if (row.open === undefined || row.open === open) return;
@@ -383,7 +404,7 @@ export class Explorer {
     else if (!row) return;
     else if (event.key === "ArrowRight") row.open === false ? this.toggle(row, true) : row.open && this.goTo(at + 1);
     else if (event.key === "ArrowLeft") row.open ? this.toggle(row, false) : this.goTo(parentOf(this.rows, at));
-    else if (event.key === "Enter" || event.key === " ") this.toggle(row);
+    else if (event.key === "Enter" || event.key === " ") this.activate(row);
     else if (event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) this.openMenu(row.key);
     else return;
     event.preventDefault();
@@ -423,7 +444,7 @@ function makeRow(explorer) {
           const row = find();
           if (!row) return;
           explorer.choose(row.key);
-          explorer.toggle(row);
+          explorer.activate(row);
         },
         contextmenu: () => explorer.choose(el.dataset.key ?? ""),
         dragstart: (/** @type {DragEvent} */ event) => {

@@ -165,6 +165,7 @@ export async function makePlugins(share) {
       },
       wants: () => preferences.refreshAfterCells,
       showOverview: () => void app.commands.execute("svc:overview"),
+      newCrawler: () => void app.commands.execute("svc:new-crawler"),
       showFiles: () => void app.commands.execute("filebrowser:activate"),
       openNotebook: async () => {
         const { kernelspecs } = app.serviceManager;

@@ -13,6 +13,14 @@
  */
 
 const CRAWLERS = "crawlers";
+/** The next step where there is no crawler. @type {Row} */
+const NEW_CRAWLER = {
+  key: "crawlers:new",
+  level: 2,
+  kind: "action",
+  label: "New crawler…",
+  hint: "No crawler exists yet. Draft one from the address of its first page.",
+};
 
 /** @param {Known} known @returns {Row[]} */
 export function rowsOf(known) {
@@ -163,6 +171,8 @@ function crawlerRows({ crawlers, open }, wanted) {
   if (crawlers === null) return [head, note("crawlers:wait", 2, "", "Reading…")];
   if (typeof crawlers === "string") return [head, note("crawlers:error", 2, "", crawlers)];
   const found = crawlers.filter(({ name }) => name.toLowerCase().includes(wanted));
+  if (wanted && !found.length) return [];
+  /** @type {Row[]} */
   const rows = found.map((crawler) => ({
     key: `crawler:${crawler.id}`,
     level: 2,
@@ -172,6 +182,7 @@ function crawlerRows({ crawlers, open }, wanted) {
     hint: `${crawler.name}: ${crawler.state}, ${crawler.lastRun ? `last run ended ${crawler.lastRun}` : "no run yet"}`,
     name: crawler.name,
   }));
+  if (!crawlers.length) rows.push(NEW_CRAWLER);
   return [head, ...rows];
 }
 
