@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None, scripts: Mapping[Path, str] = S
     given = read_options(arguments, {**scripts, **SCALE})
     chosen = choose_scripts(given, scripts)
     if CHROMIUM is None and (skipped := [path.name for path in chosen if path in IN_BROWSER]):
-        print(f"Without Chromium, {' and '.join(skipped)} are skipped; apt-get install chromium")
+        print(f"Skipped without Chromium: {', '.join(skipped)}; apt-get install chromium")
         chosen = {path: title for path, title in chosen.items() if path not in IN_BROWSER}
     runs: dict[Path, list[Run]] = {path: [] for path in chosen}
     for number in range(given.rounds):

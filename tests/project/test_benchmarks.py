@@ -327,6 +327,23 @@ def test_options_choose_scripts(name: str) -> None:
     assert [path.stem for path in table.choose_scripts(given, scripts)] == chosen
 
 
+def test_without_a_browser_one_line_names_the_skipped_scripts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load, typing = tmp_path / "load.py", tmp_path / "typing.py"
+    load.write_text("print('measured')", encoding="utf-8")
+    typing.write_text("raise SystemExit(1)", encoding="utf-8")
+    monkeypatch.setattr(table, "CHROMIUM", None)
+    monkeypatch.setattr(table, "IN_BROWSER", (typing,))
+
+    status = table.main([], {load: "Loading", typing: "Typing"})
+
+    shown = capsys.readouterr().out
+    assert status == 0
+    assert shown.startswith("Skipped without Chromium: typing.py; apt-get install chromium\n")
+    assert shown.count("typing.py") == 1
+
+
 @pytest.mark.parametrize("arguments", [["--only", "unknown"], ["--rounds", "0"]])
 def test_unknown_scripts_and_no_rounds_are_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit):

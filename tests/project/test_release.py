@@ -64,14 +64,30 @@ def test_the_sdist_builds_the_wheel_of_the_checkout(tmp_path: Path) -> None:
     assert not {"demo-out", "build", "dist", ".venv"} & {path.name for path in source.iterdir()}
 
 
-def test_the_metadata_names_status_and_the_pythons_that_are_tested() -> None:
+def test_the_metadata_names_status_and_the_pythons_on_which_the_wheel_is_tried() -> None:
     classifiers = PROJECT["classifiers"]
     pythons = {row.rpartition(" ")[2] for row in classifiers if ":: Python :: 3." in row}
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     [pinned] = re.findall(r"versions.py pin (.+)", makefile)
 
     assert any(row.startswith("Development Status ::") for row in classifiers)
-    assert pythons == {name.removeprefix("python") for name in pinned.split()}
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    bare = yaml.safe_load(text)["jobs"]["bare"]
+    assert pythons == {*bare["strategy"]["matrix"]["python"]}
+    assert pythons >= {name.removeprefix("python") for name in pinned.split()}
+    assert any("pip install dist/*.whl" in step.get("run", "") for step in bare["steps"])
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=lambda path: path.stem
+)
+def test_a_workflow_is_valid_and_needs_jobs_that_it_has(path: Path) -> None:
+    workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
+
+    for job in workflow["jobs"].values():
+        needs = job.get("needs", [])
+        assert {*([needs] if isinstance(needs, str) else needs)} <= workflow["jobs"].keys()
+        assert all("run" in step or "uses" in step for step in job["steps"])
 
 
 def test_the_recipe_needs_what_the_project_needs() -> None:
