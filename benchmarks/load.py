@@ -194,7 +194,7 @@ def send_prepared_theirs(path: Path, port: int, rows: int) -> Work:
 
 def _bodies(path: Path, rows: int) -> tuple[list[bytes], int]:
     from svc_notebook.loading.database import Database
-    from svc_notebook.loading.load_plan.plan import prepare
+    from svc_notebook.loading.load_plan.preparation import prepare
     from svc_notebook.loading.options import LoadSettings
     from svc_notebook.loading.sending.batches import pack_batches
 

@@ -14,7 +14,8 @@ from svc_notebook.loading.database import Database
 from svc_notebook.loading.history.journal import find_cursor
 from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.loading.load_plan.contract import read_contract
-from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.preparation import prepare
 from svc_notebook.loading.load_plan.proposals import accept_proposals, add_proposals
 from svc_notebook.loading.options import Accept, CompareWith, IfExists, LoadSettings, RowOptions
 from svc_notebook.loading.sending.attribute_loss import plan_attribute_loss

@@ -10,7 +10,8 @@ from pandas.testing import assert_frame_equal
 
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.fast_path import NeedsDatabase
-from svc_notebook.loading.load_plan.plan import LoadPlan, prepare_any, prepare_small
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.preparation import prepare_any, prepare_small
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.batches import Batch, pack_batches
 from svc_notebook.loading.sources.python_records import are_records, gather

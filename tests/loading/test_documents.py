@@ -9,7 +9,7 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
-from svc_notebook.loading.load_plan.plan import prepare
+from svc_notebook.loading.load_plan.preparation import prepare
 from svc_notebook.loading.options import LoadSettings
 from tests.loading.encoded_records import pack, values
 

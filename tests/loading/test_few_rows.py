@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.fast_path import MAX_CELLS
-from svc_notebook.loading.load_plan.plan import prepare
+from svc_notebook.loading.load_plan.preparation import prepare
 from svc_notebook.loading.load_plan.type_inference import HINTS, LIKELY_TYPES, TYPES, ColumnTexts
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.batches import pack_batches

@@ -451,7 +451,7 @@ def peak_of(service: Running, path: Path) -> int:
         "from svc_notebook.loading.sending.batches import pack_batches\n"
         "from svc_notebook.loading.database import Database\n"
         "from svc_notebook.loading.options import LoadSettings\n"
-        "from svc_notebook.loading.load_plan.plan import prepare\n"
+        "from svc_notebook.loading.load_plan.preparation import prepare\n"
         "with Database() as db:\n"
         "    prepared = prepare(sys.argv[1], 'i', LoadSettings(), db)\n"
         "    rows = sum(batch.rows for batch in pack_batches(prepared))\n"

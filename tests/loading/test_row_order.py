@@ -16,7 +16,7 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
-from svc_notebook.loading.load_plan.plan import Prepared, prepare_any
+from svc_notebook.loading.load_plan.preparation import Prepared, prepare_any
 from svc_notebook.loading.load_plan.row_errors import MarkedRows
 from svc_notebook.loading.load_plan.row_order import RowOrder, Span, digest_of
 from svc_notebook.loading.options import LoadSettings

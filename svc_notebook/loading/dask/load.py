@@ -17,6 +17,7 @@ from svc_notebook.client.tasks import OnProgress
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around, name_temporary_index
 from svc_notebook.errors import BadInput, KeyRefused, ServiceBroken, Stopped, TooMany
 from svc_notebook.loading.dask.combined_plan import combine_plans
+from svc_notebook.loading.dask.partition_options import check_partition_options
 from svc_notebook.loading.dask.partition_sender import (
     AGAIN,
     RESUME,
@@ -41,7 +42,6 @@ from svc_notebook.loading.history.recorder import (
 )
 from svc_notebook.loading.load_plan.contract import LoadContract
 from svc_notebook.loading.load_plan.plan import LoadPlan
-from svc_notebook.loading.load_plan.profile import ID_NAMES
 from svc_notebook.loading.load_plan.row_errors import MAX_LISTED_ROWS
 from svc_notebook.loading.options import IfExists, LoadSettings
 from svc_notebook.loading.sending.attribute_loss import AttributeLoss
@@ -92,7 +92,7 @@ async def load_partitions(
 
     A partition that is sent again, because its worker was lost, overwrites what it had sent.
     """
-    options = _checked(partitions, options, if_exists, verify=verify)
+    options = check_partition_options(partitions, options, if_exists, verify=verify)
     run = _DaskRun(client, partitions, index, options, in_flight, on_progress)
     run.contract, run.skip_rejected = contract, skip_rejected
     if dry_run:
@@ -158,48 +158,6 @@ async def _check_attribute_loss(
     plan = (await load_source(client, first, index, run.options_of(0), dry_run=True)).plan
     if plan.deleted_attributes:
         raise AttributeLoss(plan.deleted_attributes).refusal(index)
-    return options
-
-
-def _checked(
-    partitions: SourcePartitions,
-    options: LoadSettings,
-    if_exists: IfExists,
-    *,
-    verify: bool,
-) -> LoadSettings:
-    """Reject options that single partitions cannot apply; determine the source of the ids."""
-    refused = {
-        "`verify`": verify,
-        f"if_exists='{if_exists}'": if_exists in ("merge", "sync"),
-    }
-    if option := next((name for name, is_given in refused.items() if is_given), None):
-        raise BadInput(
-            f"{option} does not work with a source in partitions; load the partitions one by one"
-        )
-    if options.limit is not None:
-        raise BadInput("`limit` would apply to each partition; load ddf.head(…) or one partition")
-    detected = [name for name, kind in options.dtype.items() if kind in ("list", "levels")]
-    if unnamed := next((name for name in detected if not options.separator_of(name)), None):
-        raise BadInput(
-            f"each partition would find its own separator of `{unnamed}`; pass it: "
-            f"list_separator={{'{unnamed}': '|'}}"
-        )
-    if options.unrepeatable:
-        raise BadInput(
-            f"{options.unrepeatable} changes the records each time it is sent, and the partition "
-            "of a lost worker is sent again; compute() the DataFrame and push the result"
-        )
-    if options.id or options.action != "replace":
-        return options
-    likely = [name for name in ID_NAMES if name in partitions.columns]
-    if likely[:1] == ["objectID"]:
-        return replace(options, id="objectID")
-    if likely:
-        raise BadInput(
-            "whether ids are unique over all partitions is not checked: pass "
-            f"id='{likely[0]}' if that column is unique, or rename it"
-        )
     return options
 
 

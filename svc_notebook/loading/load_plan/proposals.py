@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from svc_notebook.loading.encoding.json_sql import MAX_LAT, MAX_LNG
-from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared, Proposal, record_of
+from svc_notebook.loading.load_plan.plan import LoadPlan, Proposal
+from svc_notebook.loading.load_plan.preparation import Prepared, record_of
 from svc_notebook.loading.text_cells.cell_kinds import MOMENT, cell_kind
 
 # The first rows, by which options are proposed.

@@ -11,7 +11,8 @@ import msgspec
 import pandas as pd
 
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, UnexpectedAnswer
-from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared, record_of
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.preparation import Prepared, record_of
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from svc_notebook.loading.encoding.json_types import may_hold_objects
 from svc_notebook.loading.encoding.record_sql import operation_prefix
-from svc_notebook.loading.load_plan.plan import Prepared
+from svc_notebook.loading.load_plan.preparation import Prepared
 from svc_notebook.loading.load_plan.row_errors import Digests, Positions
 from svc_notebook.loading.load_plan.row_order import RowOrder, Span, digest_of
 

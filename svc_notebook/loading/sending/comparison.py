@@ -12,7 +12,7 @@ from svc_notebook.api.validation import same
 from svc_notebook.client.operations import index_exists
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.loading.database import Database
-from svc_notebook.loading.load_plan.plan import Prepared, prepare
+from svc_notebook.loading.load_plan.preparation import Prepared, prepare
 from svc_notebook.loading.options import LoadSettings, RowOptions
 from svc_notebook.loading.sending.batches import pack_batches
 from svc_notebook.loading.sending.unchanged import check_mergeable, records_of

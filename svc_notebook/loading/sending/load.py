@@ -27,7 +27,8 @@ from svc_notebook.loading.history.recorder import (
     DEFAULT_UNDO_ROWS,
 )
 from svc_notebook.loading.load_plan.contract import LoadContract
-from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.preparation import prepare
 from svc_notebook.loading.load_plan.proposals import add_proposals
 from svc_notebook.loading.options import CompareWith, IfExists, LoadSettings
 from svc_notebook.loading.sending.attribute_loss import (

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, nullcontext, suppress
 from dataclasses import replace
-from time import monotonic
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from svc_notebook.client.tasks import OnProgress, publishing_of, wait
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
@@ -30,7 +25,8 @@ from svc_notebook.loading.history.recorder import (
     recording,
 )
 from svc_notebook.loading.load_plan.ids import SCHEME
-from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.preparation import Prepared
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.options import CompareWith, IfExists
 from svc_notebook.loading.sending.attribute_loss import (
@@ -39,7 +35,7 @@ from svc_notebook.loading.sending.attribute_loss import (
     find_attribute_loss,
     replaces_records,
 )
-from svc_notebook.loading.sending.batches import Batch, merge_spans, pack_batches
+from svc_notebook.loading.sending.batches import Batch, pack_batches
 from svc_notebook.loading.sending.checkpoint import (
     AcknowledgedBatch,
     Checkpoint,
@@ -53,6 +49,7 @@ from svc_notebook.loading.sending.concurrency_limiter import (
     send_batches,
 )
 from svc_notebook.loading.sending.difference import compare_batches
+from svc_notebook.loading.sending.outgoing_batches import OutgoingBatches, not_repeatable
 from svc_notebook.loading.sending.replacement import (
     check_share,
     check_target,
@@ -64,21 +61,15 @@ from svc_notebook.loading.sending.result import OUTCOMES, LoadCounts, LoadResult
 from svc_notebook.loading.sending.unchanged import (
     StoredRecords,
     check_mergeable,
-    keep_changed,
     kept_hashes,
     read_stored,
 )
 from svc_notebook.loading.sending.vanished_parts import find_vanished_parts
-from svc_notebook.loading.sending.verification import still_holds
+from svc_notebook.loading.sending.verification import check_differences, still_holds
 from svc_notebook.loading.sending.verification import verify as read_back
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
-
-# Cutting operations of this size into batches takes about as long as a thread's turn.
-MAX_QUICK_CHARACTERS = 1_000_000
-# A partial update that is not idempotent, inside the JSON of a batch.
-NOT_IDEMPOTENT = re.compile(rb'"_operation"\s*:\s*"(Increment|Decrement|Add)"')
 
 
 def _nothing_to_send(plan: LoadPlan, index: str, if_exists: IfExists) -> str:
@@ -90,20 +81,6 @@ def _nothing_to_send(plan: LoadPlan, index: str, if_exists: IfExists) -> str:
     if if_exists == "replace":
         return f"the source has no rows to replace {index} with; clear_index({index!r}) empties it"
     return f"{plan.source} has no rows, and {index} is unchanged; check that it is complete"
-
-
-def _count_left(prepared: Prepared, settled: Sequence[Span]) -> int:
-    """Return the number of sendable rows outside the settled spans."""
-    spans = merge_spans(settled)
-    dropped = sum(int(np.diff(np.searchsorted(prepared.dropped, span))[0]) for span in spans)
-    return prepared.plan.sendable - sum(last - first for first, last in spans) + dropped
-
-
-def _not_repeatable(operation: str) -> BadInput:
-    return BadInput(
-        "it is not known whether the last batch was applied; sending it again could change the "
-        f"records twice ({operation}): load only the rows that are missing"
-    )
 
 
 class LoadRun:
@@ -129,12 +106,10 @@ class LoadRun:
         self._checkpoint: Checkpoint[AcknowledgedBatch] | None = None
         self._stored: StoredRecords | None = None
         self._deletes = False
-        # Rows that are still to be read, and whether some of them may have been sent before.
-        self._left = 0
+        # Whether some rows may have been sent before.
         self._may_repeat = False
-        # The maximum number of rows that are sent in a second, and when the next may be sent.
+        # The maximum number of rows that are sent in a second.
         self.per_second: int | None = None
-        self._next_at = 0.0
         # The record of the load, the maximum number of records that it keeps for an undo, and the
         # source in words.
         self._recorder: LoadRecorder | None = None
@@ -310,7 +285,7 @@ class LoadRun:
         try:
             await copy_around(self._client, temporary.index, target)
             await self._fill(target, verify=verify)
-            self._check_differences()
+            check_differences(self.counts.differences, self.counts.index)
             await move_over(temporary, self.counts.sent)
         except BaseException as error:
             if self._is_resumable(error):
@@ -331,7 +306,7 @@ class LoadRun:
 
     def _check_resumable(self, if_exists: IfExists) -> None:
         if operation := self._prepared.options.unrepeatable:
-            raise _not_repeatable(operation)
+            raise not_repeatable(operation)
         if if_exists == "sync":
             raise BadInput("omit `resume`: if_exists='sync' sends only what is not stored yet")
         if not self._checkpoint:
@@ -370,15 +345,6 @@ class LoadRun:
             raise
         if verify:
             self.counts.differences = await read_back(self._client, target, self._prepared)
-
-    def _check_differences(self) -> None:
-        found = self.counts.differences
-        if found is not None and len(found):
-            object_id, problem = found.iloc[0]
-            raise BadInput(
-                f"{len(found):,} records differ from the rows that were sent; the first is "
-                f"{object_id!r}, which {problem}; {self.counts.index} is unchanged. Load it again"
-            )
 
     def _open_checkpoint(self, if_exists: IfExists) -> Checkpoint[AcknowledgedBatch] | None:
         origin = self._prepared.table.origin
@@ -431,16 +397,17 @@ class LoadRun:
         self.counts.plan = replace(plan, notes=(*plan.notes, text))
 
     async def _send(self, target: str) -> None:
-        settled = self._settled()
-        self._left = _count_left(self._prepared, settled)
-        batches = pack_batches(self._prepared, settled, self._digests())
+        outgoing = OutgoingBatches(
+            self._prepared, self.counts, self._settled(), self._digests(), self._stored,
+            self._recorder, may_repeat=self._may_repeat, per_second=self.per_second,
+        )  # fmt: skip
         self._report_progress()
         await send_batches(
-            self._client, target, lambda: self._next(batches), self._enter, limiter=self._limiter,
+            self._client, target, outgoing.next, self._enter, limiter=self._limiter,
             uncertain=self.counts.count_uncertain,
         )  # fmt: skip
         self.counts.slowed = self._limiter.decreases
-        if self._left:
+        if outgoing.rows_left:
             raise BadInput(
                 f"{self._prepared.table.name} changed while it was read: load it again when it is "
                 "complete"
@@ -452,44 +419,6 @@ class LoadRun:
     def _digests(self) -> dict[Span, int]:
         entries = self._checkpoint.entries if self._checkpoint else []
         return {entry.span: entry.digest for entry in entries if entry.digest}
-
-    async def _next(self, batches: Iterator[Batch]) -> Batch | None:
-        while True:
-            batch = await self._cut_next(batches)
-            if batch is None:
-                return None
-            self._left -= batch.rows
-            self._check_repeatable(batch)
-            changed = batch
-            if self._stored is not None:
-                changed = await asyncio.to_thread(keep_changed, batch, self._stored)
-                self.counts.unchanged += batch.rows - changed.rows
-            if changed.rows:
-                if self._recorder:
-                    await self._recorder.keep(changed)
-                await self._pace(changed)
-                return changed
-
-    async def _pace(self, batch: Batch) -> None:
-        """Wait until a batch can be sent without exceeding the rate."""
-        if self.per_second is None:
-            return
-        now = monotonic()
-        await asyncio.sleep(max(self._next_at - now, 0))
-        self._next_at = max(self._next_at, now) + batch.rows / self.per_second
-
-    async def _cut_next(self, batches: Iterator[Batch]) -> Batch | None:
-        operations = self._prepared.operations
-        if operations is not None and sum(map(len, operations)) <= MAX_QUICK_CHARACTERS:
-            return next(batches, None)
-        batch: Batch | None = await self._prepared.table.db.in_thread(next, batches, None)
-        return batch
-
-    def _check_repeatable(self, batch: Batch) -> None:
-        """Reject rows that may have been sent already, if their operations are not idempotent."""
-        may_repeat = self._may_repeat or self._prepared.options.spread
-        if may_repeat and not batch.repeatable and (found := NOT_IDEMPOTENT.search(batch.body)):
-            raise _not_repeatable(found[1].decode())
 
     def _enter(self, batch: Batch, task: int) -> None:
         self.counts.enter(task, batch.rows)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pandas as pd
 
-from svc_notebook.errors import NotFound
-from svc_notebook.loading.load_plan.plan import Prepared, record_of
+from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.loading.load_plan.preparation import Prepared, record_of
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.options import Action, LoadSettings
 from svc_notebook.loading.sending.batches import pack_batches
@@ -40,6 +40,16 @@ async def verify(client: AsyncClient, index: str, prepared: Prepared) -> pd.Data
         stored = await _read(client, index, records)
         wrong += await asyncio.to_thread(_problems, check, records, stored)
     return pd.DataFrame(wrong, columns=["objectID", "problem"], dtype="str")
+
+
+def check_differences(differences: pd.DataFrame | None, index: str) -> None:
+    """Refuse to replace an index if records differ from the rows that were sent."""
+    if differences is not None and len(differences):
+        object_id, problem = differences.iloc[0]
+        raise BadInput(
+            f"{len(differences):,} records differ from the rows that were sent; the first is "
+            f"{object_id!r}, which {problem}; {index} is unchanged. Load it again"
+        )
 
 
 async def still_holds(
