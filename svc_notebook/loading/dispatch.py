@@ -103,12 +103,7 @@ async def load(
     `(rows sent, rows)`. Unless `skip_rejected`, rejected rows of a replacement are an error.
     """
     _check_index(index)
-    if in_flight is not None and in_flight < 1:
-        raise BadInput("`in_flight` must be 1 or more")
-    if per_second is not None and (not isinstance(per_second, int) or per_second < 1):
-        raise BadInput(f"`per_second` must be a whole number, 1 or more, not {per_second!r}")
-    if not isinstance(undo_rows, int) or undo_rows < 0:
-        raise BadInput(f"`undo_rows` must be a whole number, 0 or more, not {undo_rows!r}")
+    _check_counts(in_flight, per_second, undo_rows)
     check_min_share(min_share, if_exists)
     contract = None if plan is None else read_contract(plan)
     given: dict[str, Any] = {**(contract.options if contract else {}), **options}
@@ -147,6 +142,16 @@ async def load(
         contract=contract, per_second=per_second, undo_rows=undo_rows,
         compare_with=compare_with, skip_rejected=skip_rejected,
     )  # fmt: skip
+
+
+def _check_counts(in_flight: int | None, per_second: int | None, undo_rows: int) -> None:
+    """Reject numbers of batches and rows that a load cannot have."""
+    if in_flight is not None and in_flight < 1:
+        raise BadInput("`in_flight` must be 1 or more")
+    if per_second is not None and (not isinstance(per_second, int) or per_second < 1):
+        raise BadInput(f"`per_second` must be a whole number, 1 or more, not {per_second!r}")
+    if not isinstance(undo_rows, int) or undo_rows < 0:
+        raise BadInput(f"`undo_rows` must be a whole number, 0 or more, not {undo_rows!r}")
 
 
 def _check_cursor(cursor: str, source: Source, options: LoadSettings, if_exists: str) -> None:

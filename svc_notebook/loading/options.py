@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -174,22 +174,9 @@ class LoadSettings:
             named[name] = tuple(named[name])
         if not isinstance(named.get("id", ""), str):
             named["id"] = join_names(named["id"])
-        if isinstance(named.get("dtype"), Mapping):
-            named["dtype"] = {
-                column: KIND_ALIASES.get(_type_name(kind), kind)
-                for column, kind in named["dtype"].items()
-            }
-        if isinstance(named.get("split"), Mapping):
-            named["split"] = {
-                column: int(size) if str(size).isdecimal() else size
-                for column, size in named["split"].items()
-            }
-        if isinstance(named.get("operations"), Mapping):
-            by_lower = {name.lower(): name for name in OPERATIONS}
-            named["operations"] = {
-                column: by_lower.get(str(name).lower(), name)
-                for column, name in named["operations"].items()
-            }
+        for name, read in VALUE_READERS.items():
+            if isinstance(named.get(name), Mapping):
+                named[name] = {column: read(value) for column, value in named[name].items()}
         return cls(**named)
 
     def __post_init__(self) -> None:
@@ -314,3 +301,24 @@ def _check_zone(zone: str) -> None:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError) as error:
         raise BadInput(f"`{zone}` is not a time zone; pass one such as 'Europe/Paris'") from error
+
+
+def _read_kind(kind: Any) -> Any:
+    return KIND_ALIASES.get(_type_name(kind), kind)
+
+
+def _read_size(size: Any) -> Any:
+    return int(size) if str(size).isdecimal() else size
+
+
+def _read_operation(operation: Any) -> Any:
+    by_lower = {name.lower(): name for name in OPERATIONS}
+    return by_lower.get(str(operation).lower(), operation)
+
+
+# How the values of an option by column are read; others stay, and are checked afterwards.
+VALUE_READERS: dict[str, Callable[[Any], Any]] = {
+    "dtype": _read_kind,
+    "split": _read_size,
+    "operations": _read_operation,
+}

@@ -355,16 +355,7 @@ def _find_header(layout: Layout, table: Sample, options: LoadSettings) -> Layout
         table, texts = table.with_lines(table.lines[line:]), texts[depth - 1 :]
     first = _read_first(table.lines, texts[0], dialect) if texts else []
     texts = [first, *texts[1:]] if texts else []
-    if is_given or upper:
-        header = options.header_rows is not None or bool(upper) or bool(options.header)
-        decision = state("header", f"{depth} rows" if header else "none", *GIVEN)
-    else:
-        signals = rate_header(texts)
-        points = sum(signal.points for signal in signals)
-        header = points > 0
-        reading = "first row" if header else "none"
-        signals = signals if header else [Signal(what, -points) for what, points in signals]
-        decision = Decision("header", (Hypothesis(reading, reading, tuple(signals)),))
+    header, decision = _decide_on_header(texts, depth, options)
     numbered = Names([f"column{number}" for number, _ in enumerate(first)], [])
     if options.header is None and first:
         numbered.notes.append("no header was found: columns are named column0, column1, …")
@@ -376,6 +367,20 @@ def _find_header(layout: Layout, table: Sample, options: LoadSettings) -> Layout
         first_row=() if header or options.header is not None else cells,
     )  # fmt: skip
     return replace(layout, dialect=dialect).with_decision(decision)
+
+
+def _decide_on_header(
+    texts: Sequence[Sequence[str]], depth: int, options: LoadSettings
+) -> tuple[bool, Decision]:
+    """Return whether there is a header, which options or several rows of names also decide."""
+    if depth > 1 or (options.header, options.header_rows) != (None, None):
+        header = options.header_rows is not None or depth > 1 or bool(options.header)
+        return header, state("header", f"{depth} rows" if header else "none", *GIVEN)
+    signals = rate_header(texts)
+    header = sum(signal.points for signal in signals) > 0
+    reading = "first row" if header else "none"
+    signals = signals if header else [Signal(what, -points) for what, points in signals]
+    return header, Decision("header", (Hypothesis(reading, reading, tuple(signals)),))
 
 
 def _read_first(lines: Sequence[str], row: list[str], dialect: Dialect) -> list[str]:

@@ -108,12 +108,7 @@ def count_footer_rows(body: Rows, tail: Rows, *, whole: bool, in_lines: bool = T
             continue
         short_end = in_lines and _are_short(before, last[start:], width)
         table = _Body(before, width, whole, short_end)
-        scores = (
-            sum(signal.points for signal in table.score(row, not any(last[n - 1]) and n > 0))
-            for n, row in enumerate(last[start:], start)
-            if any(row)
-        )
-        if all(score >= MIN_POINTS for score in scores):
+        if table.ends_before(last, start):
             blanks = next((n for n, row in enumerate(reversed(last[:start])) if any(row)), start)
             return len(last) - start + blanks
     return 0
@@ -143,6 +138,15 @@ class _Body:
     whole: bool
     short_end: bool = False
 
+    def ends_before(self, last: Rows, start: int) -> bool:
+        """Return whether all of the last rows from `start` have the points of a footer."""
+        scores = (
+            sum(signal.points for signal in self.score(row, not any(last[n - 1]) and n > 0))
+            for n, row in enumerate(last[start:], start)
+            if any(row)
+        )
+        return all(score >= MIN_POINTS for score in scores)
+
     def score(self, row: Sequence[str], follows_blank: bool) -> list[Signal]:
         """Return the signals for and against a row being a footer."""
         return [Signal(what, POINTS[what]) for what in self._observe(row, follows_blank)]
@@ -156,13 +160,7 @@ class _Body:
             yield "has more cells than a row"
         lacking = self._lacks_cells(row)
         yield "lacks cells that the rows have" if lacking else "has all cells of a row"
-        named = is_total(given[0])
-        if named:
-            yield "begins with the word of a total"
-        if self.whole and (named or lacking) and self._is_sum(row, given[0] if named else ""):
-            yield "is the sum of the rows"
-        elif named and not self.whole and not lacking and ONLY_TOTAL.fullmatch(_label(given[0])):
-            yield "is a total whose sum is not known"
+        yield from self._observe_total(row, given[0], lacking=lacking)
         if follows_blank:
             yield "follows a blank row"
         if self.short_end:
@@ -172,6 +170,15 @@ class _Body:
             yield "has numbers without a name"
         if len(given) == 1 and self.width >= MIN_WIDTH_OF_REMARKS and named_first:
             yield from self._observe_remark(row)
+
+    def _observe_total(self, row: Sequence[str], label: str, *, lacking: bool) -> Iterator[str]:
+        named = is_total(label)
+        if named:
+            yield "begins with the word of a total"
+        if self.whole and (named or lacking) and self._is_sum(row, label if named else ""):
+            yield "is the sum of the rows"
+        elif named and not self.whole and not lacking and ONLY_TOTAL.fullmatch(_label(label)):
+            yield "is a total whose sum is not known"
 
     def _observe_remark(self, row: Sequence[str]) -> Iterator[str]:
         text = row[self._first]

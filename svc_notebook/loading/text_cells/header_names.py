@@ -56,20 +56,7 @@ def name_columns(
 ) -> Names:
     """Return the names of a header, which can have a cell less, or more, than the rows."""
     others = rows[1:]
-    notes: list[str] = []
-    is_described = bool(upper) and _are_descriptions(upper[0], [*upper[1:], first])
-    cells = [*upper[0]] if is_described else join_names([*upper, first]) if upper else [*first]
-    if is_described:
-        rows_left = [", ".join(filter(None, row)) for row in (*upper[1:], first)]
-        shown = ", ".join(f"`{shorten(row, MAX_SHOWN_CHARACTERS)}`" for row in rows_left)
-        count = "1 row" if len(upper) == 1 else f"{len(upper)} rows"
-        notes.append(f"{count} below the names left out, for they describe the columns: {shown}")
-    elif upper:
-        shown = ", ".join(f"`{cell}`" for cell in cells[:MAX_HEADER_ROWS])
-        notes.append(
-            f"the header has {len(upper) + 1} rows; names are joined: {shown}"
-            f"{', …' if len(cells) > MAX_HEADER_ROWS else ''}"
-        )
+    cells, notes = _merge_header_rows(first, upper) if upper else ([*first], [])
     empty = [number for number, cell in enumerate(cells) if not cell.strip()]
     if len(empty) == 1 and others and all(len(row) == len(cells) - 1 for row in others):
         del cells[empty[0]]
@@ -86,6 +73,22 @@ def name_columns(
             f"name, and is sent as `{names[0]}`"
         )
     return Names(names, [*changed, *notes], trailing)
+
+
+def _merge_header_rows(
+    first: Sequence[str], upper: Sequence[Sequence[str]]
+) -> tuple[list[str], list[str]]:
+    """Return the cells of a header of several rows, and the note that says what became of them."""
+    if _are_descriptions(upper[0], [*upper[1:], first]):
+        rows_left = [", ".join(filter(None, row)) for row in (*upper[1:], first)]
+        shown = ", ".join(f"`{shorten(row, MAX_SHOWN_CHARACTERS)}`" for row in rows_left)
+        count = "1 row" if len(upper) == 1 else f"{len(upper)} rows"
+        left = f"{count} below the names left out, for they describe the columns: {shown}"
+        return [*upper[0]], [left]
+    cells = join_names([*upper, first])
+    shown = ", ".join(f"`{cell}`" for cell in cells[:MAX_HEADER_ROWS])
+    more = ", …" if len(cells) > MAX_HEADER_ROWS else ""
+    return cells, [f"the header has {len(upper) + 1} rows; names are joined: {shown}{more}"]
 
 
 def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[str]]:
