@@ -17,7 +17,7 @@ from tests.browser.shop import connect, fill, products
 from tests.conftest import ROOT, Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(240)]
-TUTORIAL = ROOT / "notebooks" / "05-search-in-marimo.py"
+TUTORIAL = ROOT / "notebooks" / "06-search-in-marimo.py"
 EDITORS = {
     "query": "svc.edit.query('in-marimo', 'lamp')",
     "bench": "svc.edit('in-marimo', 'lamp', judgments=GRADED)",

@@ -27,8 +27,8 @@ def test_all_notebooks_and_what_they_import_are_copied(tmp_path: Path) -> None:
     imported = re.findall(r"from (\w+) import", "".join(read_code(NOTEBOOKS)))
     own = {name for name in imported if (NOTEBOOKS / f"{name}.py").exists()}
     modules = {name.removesuffix(".py") for name in files if name.endswith(".py")}
-    assert modules == {*own, "05-search-in-marimo"}
-    assert copied["title"].iloc[4] == "Search in marimo"
+    assert modules == {*own, "06-search-in-marimo"}
+    assert copied["title"].iloc[5] == "Search in marimo"
 
 
 def read_code(folder: Path) -> list[str]:

@@ -116,7 +116,7 @@ def _(mo):
     mo.md("""
     ## Next
 
-    `marimo run 05-search-in-marimo.py` shows the notebook as an application, and `svc.edit("products")` is the
+    `marimo run 06-search-in-marimo.py` shows the notebook as an application, and `svc.edit("products")` is the
     workbench with all editors, whose `value` has `search`, `selected`, `judged` and `draft`.
     """)
     return
