@@ -23,7 +23,7 @@ class DecisionTraits(anywidget.AnyWidget):
 
     def __init__(self, **traits: Any) -> None:
         super().__init__(**traits)
-        if self._is_in_marimo():
+        if self.decided and self._is_in_marimo():  # no names would observe all traits
             self.observe(self._count_revision, list(self.decided))
 
     def decisions(self) -> dict[str, Any]:

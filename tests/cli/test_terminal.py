@@ -93,7 +93,7 @@ def use(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 # Verbs that serve, or start a service.
-APART = ("serve", "mcp", "local", "stop", "connect", "use")
+APART = ("serve", "interleave", "mcp", "local", "stop", "connect", "use")
 LINES = [(verb.name, line) for verb in VERBS if verb.name not in APART for line in verb.examples]
 
 

@@ -58,6 +58,10 @@ CURATED = {
 ANSWERS: dict[str, Any] = {
     "search_rules": {"hits": [CURATED], "nbHits": 1, "page": 0, "nbPages": 1},
     "search_many": {"results": [{"hits": [], "nbHits": 0}]},
+    "list_indices": {
+        "items": [{"name": "x", "entries": 1, "dataSize": 1, "updatedAt": "2026-01-01T00:00:00Z"}],
+        "nbPages": 1,
+    },
     "list_sources": [{"source": "192.0.2.0/24"}],
     "list_languages": {"en": {"stopwords": {"nbCustomEntries": 1}}},
     "get_settings": {"hitsPerPage": 7},

@@ -131,12 +131,16 @@ def test_what_is_no_source_is_refused_with_advice(source: object, match: str) ->
         pack(source)
 
 
-def test_a_folder_without_parquet_of_its_own_is_refused(tmp_path: Path) -> None:
-    for hidden in (".venv", "_delta_log"):
-        (tmp_path / hidden).mkdir()
-        pd.DataFrame({"id": ["1"]}).to_parquet(tmp_path / hidden / "a.parquet")
+@pytest.mark.parametrize(
+    ("hidden", "message"), [(".venv", "is a folder"), ("_delta_log", "is a table of Delta")]
+)
+def test_a_folder_without_parquet_of_its_own_is_refused(
+    tmp_path: Path, hidden: str, message: str
+) -> None:
+    (tmp_path / hidden).mkdir()
+    pd.DataFrame({"id": ["1"]}).to_parquet(tmp_path / hidden / "a.parquet")
 
-    with pytest.raises(BadInput, match="is a folder"):
+    with pytest.raises(BadInput, match=message):
         pack(str(tmp_path))
 
 
