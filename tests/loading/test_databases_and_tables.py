@@ -86,6 +86,7 @@ def test_a_connection_to_a_database_is_refused_with_advice() -> None:
         for source in sources:
             with pytest.raises(BadInput, match=r"pass those of a query: svc.load\(pandas.read_sql"):
                 pack(source)
+    engine.dispose()  # or its connection stays open
 
 
 def test_a_table_of_delta_has_its_current_rows_only(tmp_path: Path) -> None:
