@@ -44,8 +44,8 @@ def copy_tutorials(folder: str | Path = "svc-tutorials", *, overwrite: bool = Fa
     Examples
     --------
     >>> tutorials = svc.copy_tutorials("learn")
-    >>> tutorials["title"].tolist()
-    ['From a CSV to search', 'Tune a search', 'Operate', 'Measure and improve', 'Search in marimo']
+    >>> tutorials["title"].tolist()[:3]
+    ['From a CSV to search', 'Tune a search', 'Operate']
     """
     target = Path(folder)
     notebooks = sorted(FOLDER.glob("[0-9]*"))
