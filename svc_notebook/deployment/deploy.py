@@ -233,7 +233,7 @@ class DeployRun(DeploymentPlanner):
                 made = await write_change(
                     self.target, self.name, first.proposed, note=note, forward_to=forwarded
                 )
-            except Exception:  # of a call whose effect is not known, too
+            except Exception:  # the effect of a failed call is unknown, so all writes are reverted
                 await self._revert(records)
                 raise
         if made:

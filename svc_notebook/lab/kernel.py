@@ -120,8 +120,8 @@ class FileCalls:
         given = _checked(options)
 
         async def plan(load_options: Mapping[str, Any]) -> LoadPlan:
-            found = _found(path)
-            result = await aio.load(found, index, dry_run=True, id=id or None, **load_options)
+            source = _found(path)
+            result = await aio.load(source, index, dry_run=True, id=id or None, **load_options)
             return result.plan
 
         first = await plan(given)

@@ -106,7 +106,7 @@ def _describe_automatic(facets: Any) -> str:
     return f"filter by the {', '.join(facets)} in the query" if _is_texts(facets) else ""
 
 
-# Phrases of parameters; an empty one stands for a value without a phrase.
+# Phrases of parameters. A parameter with an empty phrase is written as its value alone.
 PARAM_PHRASES: dict[str, Callable[[Any], str]] = {
     "filters": lambda value: f"show only hits with {value}",
     "optionalFilters": lambda value: f"boost hits with {_write_value(value)}",

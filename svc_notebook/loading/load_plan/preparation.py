@@ -240,9 +240,9 @@ def _column_rows(columns: Sequence[ColumnProfile]) -> tuple[ColumnRow, ...]:
 def _notes(
     table: SourceTable, options: LoadSettings, errors: RowErrors, unlisted: int
 ) -> Iterator[str]:
-    known = [field.name for field in table.fields]
+    names = [field.name for field in table.fields]
     for name in absent_columns(table, options):
-        yield f"no document has `{name}`{did_you_mean(name, known)}"
+        yield f"no document has `{name}`{did_you_mean(name, names)}"
     if repeats := len(errors.repeats):
         yield f"{repeats:,} rows equal an earlier row; a number at the end makes their ids unique"
     if unlisted > 0:

@@ -96,8 +96,8 @@ async def load_source(
 
 def _find_record_limit(error: Refused) -> int | None:
     """Return the maximum bytes of a record if a service refused a larger one."""
-    found = RECORD_TOO_LARGE.search(error.message)
-    return int(found[1]) if found else None
+    match = RECORD_TOO_LARGE.search(error.message)
+    return int(match[1]) if match else None
 
 
 async def _load_once(

@@ -42,7 +42,7 @@ class PrintedRecords:
             elif values:
                 values[-1].append(line)
         complete = self.start.fullmatch(first.strip()) and len(values) == len(self.names)
-        # A blank line after the last record is no part of its last value.
+        # A blank line after the last record does not belong to the last value.
         return ["\n".join(value).rstrip("\n") for value in values] if complete else None
 
 

@@ -158,7 +158,7 @@ def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
     """Return the number of rows between the names and the values that describe the columns.
 
     They have units or remarks in columns that only have numbers or dates below. A single one needs
-    a gap above a column of values, so that it is no row of text itself.
+    a gap above a column of values; without a gap, it can be a row of the table.
     """
     names, *others = rows or [()]
     full = [row for row in others if len(row) == len(names)]
