@@ -82,8 +82,8 @@ class RequirementItem(pytest.Item):
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         """Return the verdict without a traceback."""
-        from svc_notebook.commands.surface_messages import spell_for_tests
         from svc_notebook.errors import SvcError
+        from svc_notebook.faces.commands.surface_messages import spell_for_tests
 
         if isinstance(excinfo.value, (RelevanceFailure, SvcError)):
             return spell_for_tests(excinfo.value)
@@ -115,7 +115,7 @@ def svc_relevance(request: pytest.FixtureRequest) -> Callable[..., Any]:
     profile = request.config.getoption("--svc-profile")
 
     def check(index: str, judgments: Any, at_least: Any = None, **options: Any) -> Any:
-        from svc_notebook.session.connection import make_client
+        from svc_notebook.data.session.connection import make_client
         from svc_notebook.tuning.blocking import check_relevance
 
         if "client" not in options:

@@ -28,7 +28,7 @@ COMMON = (
 # The paths of each group: its tests, and what no other test runs in the same way.
 GROUPS = {
     "soak": (
-        *("svc_notebook/service/", "svc_notebook/api/"),
+        *("svc_notebook/service/", "svc_notebook/core/api/"),
         *("tests/service/test_soak.py", "tests/service/service_process.py"),
     ),
     "hostile-pages": (
@@ -41,12 +41,16 @@ GROUPS = {
     ),
     "tutorials": (
         *("notebooks/", "tests/notebooks/", "docs/build.py", "docs/tutorial_pages.py"),
-        *("svc_notebook/functions/", "svc_notebook/magics/", "svc_notebook/tuning/"),
-        *("svc_notebook/plots/", "svc_notebook/samples", "svc_notebook/session/"),
+        *("svc_notebook/faces/functions/", "svc_notebook/faces/magics/", "svc_notebook/tuning/"),
+        *("svc_notebook/data/plots/", "svc_notebook/samples", "svc_notebook/data/session/"),
     ),
     "kill-points": (
-        *("svc_notebook/deployment/", "svc_notebook/tuning/changes/", "tests/kill_points.py"),
-        *("svc_notebook/client/", "tests/deployment/"),
+        *(
+            "svc_notebook/tuning/deployment/",
+            "svc_notebook/tuning/changes/",
+            "tests/kill_points.py",
+        ),
+        *("svc_notebook/data/client/", "tests/tuning/deployment/"),
     ),
     "newest-releases": (),
 }

@@ -235,7 +235,7 @@ def fill(port: int, rows: int) -> None:
     """Write the records to browse."""
     import pandas as pd
 
-    from svc_notebook import loading
+    from svc_notebook.data import loading
 
     client = load._client(port)
     for index, count in ((FEW, 10), (INDEX, rows)):

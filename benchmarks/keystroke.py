@@ -21,7 +21,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from benchmarks.figures import compute_percentiles, record_percentiles  # noqa: E402
-from svc_notebook.client import Client, ClientConfig, Secret  # noqa: E402
+from svc_notebook.data.client import Client, ClientConfig, Secret  # noqa: E402
 from tests.browser.lab import CHROMIUM, FLAGS, open_lab  # noqa: E402
 from tests.browser.notebook import Notebook  # noqa: E402
 from tests.browser.shop import ADJECTIVES, NOUNS, connect  # noqa: E402

@@ -42,7 +42,7 @@ from benchmarks.trials import (  # noqa: E402
 if TYPE_CHECKING:
     from algoliasearch.search.client import SearchClientSync
 
-    from svc_notebook.client import AsyncClient
+    from svc_notebook.data.client import AsyncClient
 
 TRIALS = 3
 ROWS = (10, 1000, 200_000, 1_000_000)
@@ -156,7 +156,7 @@ def load_theirs(path: Path, port: int, rows: int) -> Work:
 
 def send_prepared(path: Path, port: int, rows: int) -> Work:
     """Send bodies that exist before the clock starts."""
-    from svc_notebook.api import RequestSpec, SearchApi
+    from svc_notebook.core.api import RequestSpec, SearchApi
 
     bodies, count = _bodies(path, rows)
     client = _client(port)
@@ -193,10 +193,10 @@ def send_prepared_theirs(path: Path, port: int, rows: int) -> Work:
 
 
 def _bodies(path: Path, rows: int) -> tuple[list[bytes], int]:
-    from svc_notebook.loading.database import Database
-    from svc_notebook.loading.load_plan.preparation import prepare
-    from svc_notebook.loading.options import LoadSettings
-    from svc_notebook.loading.sending.batches import pack_batches
+    from svc_notebook.data.loading.database import Database
+    from svc_notebook.data.loading.load_plan.preparation import prepare
+    from svc_notebook.data.loading.options import LoadSettings
+    from svc_notebook.data.loading.sending.batches import pack_batches
 
     with Database() as db:
         batches = list(pack_batches(prepare(path, "discarded", LoadSettings(limit=rows), db)))
@@ -204,7 +204,7 @@ def _bodies(path: Path, rows: int) -> tuple[list[bytes], int]:
 
 
 def _client(port: int) -> AsyncClient:
-    from svc_notebook.client import AsyncClient, ClientConfig, Secret
+    from svc_notebook.data.client import AsyncClient, ClientConfig, Secret
 
     url = f"http://127.0.0.1:{port}"
     return AsyncClient(ClientConfig(url=url, app_id="app", api_key=Secret("key")))

@@ -58,10 +58,10 @@ from benchmarks.engine import (  # noqa: E402
     timed,
 )
 from benchmarks.function_collection import ATTRIBUTES, read_functions  # noqa: E402
+from svc_notebook.data.session.connection import asynchronous  # noqa: E402
 from svc_notebook.service.engine import Index  # noqa: E402
 from svc_notebook.service.engine.semantic.latent_model import LatentModel  # noqa: E402
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex  # noqa: E402
-from svc_notebook.session.connection import asynchronous  # noqa: E402
 from svc_notebook.tuning.changes.state import read_state  # noqa: E402
 from svc_notebook.tuning.statistics import interval  # noqa: E402
 from svc_notebook.tuning.variants.spaces import Variant  # noqa: E402

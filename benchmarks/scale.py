@@ -119,7 +119,7 @@ def measure_memory(process: psutil.Process) -> tuple[float, float]:
 
 def load_file(path: Path, running: Running, service: psutil.Process, records: int) -> None:
     """Load the file by `svc load`; print and record rates and memory for each million records."""
-    start = "from svc_notebook.cli import main; main()"
+    start = "from svc_notebook.faces.cli import main; main()"
     command = [sys.executable, "-c", start, "load", str(path), INDEX, "--id", "objectID"]
     named = {"URL": running.url, "APP_ID": running.appId, "API_KEY": running.adminKey}
     environment = os.environ | {f"SVC_{name}": value for name, value in named.items()}

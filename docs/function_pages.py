@@ -10,18 +10,15 @@ from typing import Any
 from generators.function_groups import PAGES, find_page
 
 import svc_notebook as svc
-from svc_notebook.accessors import FrameAccessor, SeriesAccessor
-from svc_notebook.api.parameters import PARAMETERS
-from svc_notebook.client.endpoint_client import EndpointClient
-from svc_notebook.commands.registry import VERBS
-from svc_notebook.dask_accessor import DaskAccessor
-from svc_notebook.declarations.docstrings import read_entries, summary
-from svc_notebook.deployment.clone import Clone
-from svc_notebook.deployment.configuration_files import ConfigurationDrift
-from svc_notebook.deployment.plan import Deployment, DeploymentPlan
-from svc_notebook.functions.hit_renderer import ShownHits
-from svc_notebook.functions.overview import Overview
-from svc_notebook.loading import Export, LoadPlan, LoadResult
+from svc_notebook.core.api.parameters import PARAMETERS
+from svc_notebook.data.client.endpoint_client import EndpointClient
+from svc_notebook.data.declarations.docstrings import read_entries, summary
+from svc_notebook.data.loading import Export, LoadPlan, LoadResult
+from svc_notebook.faces.accessors import FrameAccessor, SeriesAccessor
+from svc_notebook.faces.commands.registry import VERBS
+from svc_notebook.faces.dask_accessor import DaskAccessor
+from svc_notebook.faces.functions.hit_renderer import ShownHits
+from svc_notebook.faces.functions.overview import Overview
 from svc_notebook.tuning import (
     Comparison,
     Interleaving,
@@ -29,7 +26,10 @@ from svc_notebook.tuning import (
     Scratch,
     Snapshot,
 )
-from svc_notebook.tuning.changes.impact import Impact
+from svc_notebook.tuning.changes.change_impact import Impact
+from svc_notebook.tuning.deployment.clone import Clone
+from svc_notebook.tuning.deployment.configuration_files import ConfigurationDrift
+from svc_notebook.tuning.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.html_report.traffic_preview import TrafficPreview

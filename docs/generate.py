@@ -17,15 +17,15 @@ from generators.generated_modules import FILES, PACKAGE
 from generators.verbs_page import write_page
 
 from svc_notebook import errors
-from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.api.declaration import Api
-from svc_notebook.api.endpoint import describe_access
-from svc_notebook.api.parameter_meanings import GROUPS
-from svc_notebook.api.parameters import PARAMETERS, Parameter
-from svc_notebook.api.validation import type_name
-from svc_notebook.commands.registry import VERBS
-from svc_notebook.frames.provenance import READERS
-from svc_notebook.frames.schemas import SCHEMAS
+from svc_notebook.core.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api.declaration import Api
+from svc_notebook.core.api.endpoint import describe_access
+from svc_notebook.core.api.parameter_meanings import GROUPS
+from svc_notebook.core.api.parameters import PARAMETERS, Parameter
+from svc_notebook.core.api.validation import type_name
+from svc_notebook.data.frames.provenance import READERS
+from svc_notebook.data.frames.schemas import SCHEMAS
+from svc_notebook.faces.commands.registry import VERBS
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 
 HERE = Path(__file__).parent
@@ -35,7 +35,10 @@ SCOPES = {"both": "index, search", "parameter": "search", "setting": "index"}
 
 def endpoints_page() -> str:
     """Every endpoint, its right and what it takes."""
-    parts = ["# Endpoints", f"All {len(ENDPOINTS)} of them, as `svc_notebook.api` declares them."]
+    parts = [
+        "# Endpoints",
+        f"All {len(ENDPOINTS)} of them, as `svc_notebook.core.api` declares them.",
+    ]
     for interface, title in INTERFACES.items():
         parts.append(f"## {title}")
         rows = [_endpoint_row(row) for row in ENDPOINTS if row.interface == interface]
@@ -109,7 +112,7 @@ def parameters_page() -> str:
     """Every search parameter and setting."""
     parts = [
         "# Search parameters and settings",
-        f"All {len(PARAMETERS)}, as `svc_notebook.api.parameters` declares them. *Where* is "
+        f"All {len(PARAMETERS)}, as `svc_notebook.core.api.parameters` declares them. *Where* is "
         "`search` for a parameter of one search, `index` for a setting of an index, and both for "
         "a setting that one search can override. Those marked *accepted* belong to the vendor's "
         "own products: the local service accepts them without effect. Those marked *local* are "

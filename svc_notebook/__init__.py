@@ -11,15 +11,15 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.accessor_registration import import_accessors, register_accessors
-from svc_notebook.functions import homes
+from svc_notebook.core.accessor_registration import import_accessors, register_accessors
+from svc_notebook.faces.functions import homes
 
 if TYPE_CHECKING:
     from svc_notebook import errors, samples, tuning
-    from svc_notebook.client import AsyncClient, Client
-    from svc_notebook.editors import Editors
-    from svc_notebook.functions import aio, blocking
-    from svc_notebook.functions.blocking import *
+    from svc_notebook.data.client import AsyncClient, Client
+    from svc_notebook.faces.editors import Editors
+    from svc_notebook.faces.functions import aio, blocking
+    from svc_notebook.faces.functions.blocking import *
 
     __version__: str
     edit: Editors
@@ -55,8 +55,8 @@ _CLIENTS = ("AsyncClient", "Client")
 # Names that need no pandas; the others import it for the accessors.
 _LIGHT = {*_CLIENTS, "errors", "tuning"}
 _MODULES = {
-    "aio": "svc_notebook.functions.aio",
-    "edit": "svc_notebook.editors",
+    "aio": "svc_notebook.faces.functions.aio",
+    "edit": "svc_notebook.faces.editors",
     "errors": "svc_notebook.errors",
     "samples": "svc_notebook.samples",
     "tuning": "svc_notebook.tuning",
@@ -72,15 +72,15 @@ else:
         from svc_notebook.errors import lacking_attribute
 
         if name == "__version__":
-            from svc_notebook.release import read_version
+            from svc_notebook.core.release import read_version
 
             return read_version()
         if name in _MODULES:
             value: Any = import_module(_MODULES[name])
         elif name in _CLIENTS:
-            value = getattr(import_module("svc_notebook.client"), name)
+            value = getattr(import_module("svc_notebook.data.client"), name)
         elif name in __dir__():
-            value = getattr(import_module("svc_notebook.functions.blocking"), name)
+            value = getattr(import_module("svc_notebook.faces.functions.blocking"), name)
         else:
             raise lacking_attribute(f"module {__name__!r}", name, __dir__(), _suggest)
         if name in _LIGHT:
@@ -94,7 +94,7 @@ else:
 def _suggest(name: str) -> str:
     """Return `; use X` for a name of `tuning`, of the official client or of another tool."""
     from svc_notebook import tuning
-    from svc_notebook.official_names import suggest_function
+    from svc_notebook.core.official_names import suggest_function
 
     if name in dir(tuning):
         return f"; use `svc.tuning.{name}`"
@@ -102,21 +102,21 @@ def _suggest(name: str) -> str:
 
 
 def __dir__() -> list[str]:
-    from svc_notebook.functions.homes import COROUTINES, FUNCTIONS
+    from svc_notebook.faces.functions.homes import COROUTINES, FUNCTIONS
 
     return sorted({"__version__", *_MODULES, *_CLIENTS, *COROUTINES, *FUNCTIONS})
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Register `%svc` and its completion in a notebook."""
-    from svc_notebook.magics.extension import load
+    from svc_notebook.faces.magics.extension import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Remove `%svc` and its completion from a notebook."""
-    from svc_notebook.magics.extension import unload
+    from svc_notebook.faces.magics.extension import unload
 
     unload(shell)
 
@@ -125,14 +125,14 @@ def _extend_shell() -> None:
     """Extend a running IPython: completion inside calls, accessors after cells, tables."""
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     if (shell := get_shell()) is not None:
-        hooks = import_module("svc_notebook.magics.shell_hooks")
+        hooks = import_module("svc_notebook.faces.magics.shell_hooks")
         hooks.add_matcher(shell, _make_matcher)
         hooks.register_after_cells(shell)
         hooks.show_compact_tables(shell)
 
 
 def _make_matcher(shell: Any) -> Any:
-    from svc_notebook.magics.extension import make_matcher
+    from svc_notebook.faces.magics.extension import make_matcher
 
     return make_matcher(shell)
 

@@ -30,12 +30,16 @@ from dlt.common.schema.utils import get_columns_names_with_prop, is_dlt_table_or
 from dlt.common.storages import FileStorage
 from dlt.destinations.job_impl import FinalizedLoadJob
 
-from svc_notebook import loading
-from svc_notebook.client import Client, background_loop
-from svc_notebook.client.operations import index_exists
-from svc_notebook.client.temporary_index import TemporaryIndex, copy_around, name_temporary_index
+from svc_notebook.data import loading
+from svc_notebook.data.client import Client, background_loop
+from svc_notebook.data.client.operations import index_exists
+from svc_notebook.data.client.temporary_index import (
+    TemporaryIndex,
+    copy_around,
+    name_temporary_index,
+)
+from svc_notebook.data.session.connection import current, make_client
 from svc_notebook.errors import BadInput, KeyRefused
-from svc_notebook.session.connection import current, make_client
 
 ROW_ID = "_dlt_id"
 NUMBER_TYPES = ("decimal", "wei")

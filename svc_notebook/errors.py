@@ -45,8 +45,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from svc_notebook.redaction import mask_secrets
-from svc_notebook.terminal import escape_controls
+from svc_notebook.core.redaction import mask_secrets
+from svc_notebook.core.terminal import escape_controls
 
 # Files of a folder whose names are compared with the name of a missing file.
 MAX_COMPARED_FILES = 5000

@@ -22,9 +22,9 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
+from svc_notebook.core.temporary_folders import remove_abandoned
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
-from svc_notebook.temporary_folders import remove_abandoned
 
 ROOT = Path(__file__).parent.parent
 # Share of the examples of a property test, and their minimum number, in a run with `--sample`.
@@ -39,7 +39,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 _sampled = False
 # The folder for temporary files of all processes of a run; what is in it at the end. Files of this
 # package fail the run, without those of processes that tests kill: the next process removes these,
-# which `tests/loading/test_temporary_folders.py` holds.
+# which `tests/data/loading/test_temporary_folders.py` holds.
 TEMPORARY = pytest.StashKey[Path]()
 LEFT = pytest.StashKey[list[str]]()
 # Longer than processes that tests have ended need to delete their files on a busy machine.

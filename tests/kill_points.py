@@ -11,7 +11,7 @@ from tests.conftest import Running
 KILLED = """
 import os, sys
 import svc_notebook as svc
-from svc_notebook.client.transport.sender import HttpSender
+from svc_notebook.data.client.transport.sender import HttpSender
 last, moment = int(sys.argv[4]), sys.argv[5]
 writes = 0
 send = HttpSender.send

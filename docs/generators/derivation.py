@@ -13,9 +13,13 @@ from os import PathLike
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from svc_notebook.api.parameters import SearchOptions, SearchParams
-from svc_notebook.api.validation import hints
-from svc_notebook.commands.verb import (
+from svc_notebook.core.api.parameters import SearchOptions, SearchParams
+from svc_notebook.core.api.validation import hints
+from svc_notebook.data.declarations.declaration import Declaration, VerbDeclaration
+from svc_notebook.data.declarations.docstrings import ParameterEntry, read_entries, summary
+from svc_notebook.data.declarations.members import describe_member
+from svc_notebook.data.declarations.signatures import describe_default, shape_of
+from svc_notebook.faces.commands.verb import (
     FORMAT,
     PARAMS,
     PROFILE,
@@ -24,10 +28,6 @@ from svc_notebook.commands.verb import (
     Source,
     Verb,
 )
-from svc_notebook.declarations.declaration import Declaration, VerbDeclaration
-from svc_notebook.declarations.docstrings import ParameterEntry, read_entries, summary
-from svc_notebook.declarations.members import describe_member
-from svc_notebook.declarations.signatures import describe_default, shape_of
 
 # Parameters of functions that are not options of verbs.
 OMITTED = {"client", "on_progress", "extra", "dtype_backend"}
@@ -39,7 +39,7 @@ COMPLETES: dict[str, Source] = {
     "facet": "facet", "profile": "profile", "language": "language",
 }  # fmt: skip
 ROW_COLUMNS = ("id", "columns", "dtype", "operations")
-API = "svc_notebook.api."
+API = "svc_notebook.core.api."
 # Defaults that say nothing: the option is left out.
 WITHOUT_DEFAULT = ("", "None", "False", '""', "()", "{}", "none", "the current client")
 _OF_NONE = re.compile(r"; None [^;]*$")

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
-from svc_notebook.declarations.declaration import Declaration, declaration_of
+from svc_notebook.data.declarations.declaration import Declaration, declaration_of
 
 # Packages and modules with declared functions, in the order in which help lists their verbs.
 HOMES = (
-    "svc_notebook.functions",
-    "svc_notebook.session",
-    "svc_notebook.editors.functions",
+    "svc_notebook.faces.functions",
+    "svc_notebook.data.session",
+    "svc_notebook.faces.editors.functions",
     "svc_notebook.tuning",
-    "svc_notebook.commands.help",
+    "svc_notebook.faces.commands.help",
 )
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import cache
 
 from generators.discovery import discover
-from svc_notebook.commands.registry import VERBS
-from svc_notebook.declarations.declaration import Declaration
+from svc_notebook.data.declarations.declaration import Declaration
+from svc_notebook.faces.commands.registry import VERBS
 
 CALL = "call"  # the function and the verb that reach every endpoint
 
 
 @cache
 def _declared() -> list[Declaration]:
-    return discover("svc_notebook.functions")
+    return discover("svc_notebook.faces.functions")
 
 
 def declared_for(endpoint: str) -> list[Declaration]:

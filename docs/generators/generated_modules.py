@@ -15,8 +15,8 @@ from generators.stubs import (
     declarations,
     homes,
 )
-from svc_notebook.commands.registry import SHARED, TYPES
-from svc_notebook.commands.verb import Option, Verb
+from svc_notebook.faces.commands.registry import SHARED, TYPES
+from svc_notebook.faces.commands.verb import Option, Verb
 
 PACKAGE = Path(svc_notebook.__file__).parent
 # The order of verbs in help: these first, all others after them.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from svc_notebook.commands.help import describe_verb
-from svc_notebook.commands.registry import VERBS
-from svc_notebook.commands.verb import Verb
+from svc_notebook.faces.commands.help import describe_verb
+from svc_notebook.faces.commands.registry import VERBS
+from svc_notebook.faces.commands.verb import Verb
 
 
 def write_page() -> str:

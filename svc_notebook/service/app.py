@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
 from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS, Deadline

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol, TypeVar
 
-from svc_notebook.api.shapes import SearchImpression
+from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.service.analytics.counted_search import CountedSearch
 from svc_notebook.service.analytics.running_test import RunningTest
 from svc_notebook.service.embedder import Embedder

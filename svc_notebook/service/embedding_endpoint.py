@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from svc_notebook.display import format_count
+from svc_notebook.core.display import format_count
+from svc_notebook.core.model_endpoint import RETRY_SECONDS, EndpointRole, ModelEndpoint, TokenUsage
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.model_endpoint import RETRY_SECONDS, EndpointRole, ModelEndpoint, TokenUsage
 from svc_notebook.service.engine.arrays import Array
 
 KEY_VARIABLE = "SVC_EMBEDDER_KEY"

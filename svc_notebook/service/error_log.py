@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Callable
 
-from svc_notebook.terminal import escape_controls
+from svc_notebook.core.terminal import escape_controls
 
 # Repetitions of a message within this time are counted and not written.
 FOLD_SECONDS = 60.0

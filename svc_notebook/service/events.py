@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.api.shapes import Event
+from svc_notebook.core.api.shapes import Event
 from svc_notebook.errors import BadInput
 from svc_notebook.service.store import Store
 

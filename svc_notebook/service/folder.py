@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from svc_notebook.core.files import FileLock, lock_descriptor, write_atomically
+from svc_notebook.core.leases import is_leased
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.files import FileLock, lock_descriptor, write_atomically
-from svc_notebook.leases import is_leased
 
 # In the data folder: leases of the processes that use its service, and the lock of a session that
 # starts the service or attaches to it.

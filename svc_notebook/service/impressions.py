@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
-from svc_notebook.api.shapes import SearchImpression
+from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.service.events import (
     CLEANUP_SECONDS,
     MAX_AGE_MS,

@@ -16,9 +16,9 @@ from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
-from svc_notebook.api import Endpoint
-from svc_notebook.api.secured_keys import read_secured_key
-from svc_notebook.api.shapes import LogEntry
+from svc_notebook.core.api import Endpoint
+from svc_notebook.core.api.secured_keys import read_secured_key
+from svc_notebook.core.api.shapes import LogEntry
 from svc_notebook.service.store import Store
 
 # api.md, Limits: about the last thousand requests of seven days, with truncated bodies.

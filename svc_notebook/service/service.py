@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from svc_notebook.core.terminal import escape_controls
 from svc_notebook.errors import Refused
 from svc_notebook.service import limits
 from svc_notebook.service.analytics.ab_tests import ABTests
@@ -36,7 +37,6 @@ from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
 from svc_notebook.service.vector_builder import VectorBuilder
-from svc_notebook.terminal import escape_controls
 
 DATABASE = "service.sqlite"
 # Application id and keys given on the command line.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from ipaddress import ip_address, ip_network
 
-from svc_notebook.api.shapes import Source
+from svc_notebook.core.api.shapes import Source
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.service.store import Store
 

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import regex
 
-from svc_notebook.api.shapes.suggestions import SuggestionConfig, SuggestionSource
+from svc_notebook.core.api.shapes.suggestions import SuggestionConfig, SuggestionSource
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.analytics.counted_search import normalize_query
 from svc_notebook.service.background_thread import BackgroundThread

@@ -95,11 +95,11 @@ _HOMES = {
 }  # fmt: skip
 _MODULES = ("aio", "clicks")
 # By string, because editors are a higher layer: users look for the judgment editor here.
-_FACES = {"judge": ("svc_notebook.editors", "judgments")}
+_FACES = {"judge": ("svc_notebook.faces.editors", "judgments")}
 
 
 def __getattr__(name: str) -> Any:
-    from svc_notebook.declarations.arguments import check_arguments
+    from svc_notebook.data.declarations import check_arguments
     from svc_notebook.errors import lacking_attribute, unchained_function
 
     if name in _MODULES:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from svc_notebook.declarations.names import lazy_attribute
-from svc_notebook.declarations.signatures import spell_out
+from svc_notebook.data.declarations import lazy_attribute, spell_out
 from svc_notebook.tuning.homes import CONTEXTS, COROUTINES
 
 __all__ = sorted({**COROUTINES, **CONTEXTS})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from svc_notebook.declarations.blocking_variants import blocking_variant
-from svc_notebook.declarations.names import lazy_attribute
+from svc_notebook.data.declarations import blocking_variant, lazy_attribute
 from svc_notebook.tuning.homes import COROUTINES, FUNCTIONS
 
 __all__ = sorted({**COROUTINES, **FUNCTIONS})

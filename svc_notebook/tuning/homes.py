@@ -13,8 +13,8 @@ COROUTINES: dict[str, str] = {
     "drop_scratches": "svc_notebook.tuning.changes.scratch.drop_scratches",
     "find_changed": "svc_notebook.tuning.evaluation.measurement.find_changed",
     "fit_custom_ranking": "svc_notebook.tuning.suggestions.custom_ranking_fit.fit_custom_ranking",
-    "history": "svc_notebook.tuning.changes.undo.history",
-    "impact": "svc_notebook.tuning.changes.impact.impact",
+    "history": "svc_notebook.tuning.changes.change_reversal.history",
+    "impact": "svc_notebook.tuning.changes.change_impact.impact",
     "measure": "svc_notebook.tuning.evaluation.measurement.measure",
     "missing": "svc_notebook.tuning.evaluation.measurement.missing",
     "preview": "svc_notebook.tuning.html_report.traffic_preview.preview",
@@ -27,7 +27,7 @@ COROUTINES: dict[str, str] = {
     "suggest_rules": "svc_notebook.tuning.suggestions.rules.suggest_rules",
     "suggest_synonyms": "svc_notebook.tuning.suggestions.synonyms.suggest_synonyms",
     "try_judge": "svc_notebook.tuning.evaluation.judge.try_judge",
-    "undo": "svc_notebook.tuning.changes.undo.undo",
+    "undo": "svc_notebook.tuning.changes.change_reversal.undo",
 }
 
 FUNCTIONS: dict[str, str] = {}

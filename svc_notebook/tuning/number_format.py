@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from svc_notebook.display import NO_VALUE, format_difference
+from svc_notebook.core.display import NO_VALUE, format_difference
 
 
 def span(low: float, high: float) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.display import shorten
+from svc_notebook.core.display import shorten
+from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput
 
 MAX_UNCONFIRMED_SEARCHES = 2000  # of a hosted service, without a budget

@@ -193,6 +193,6 @@ def open_editor_page(page: Page) -> Iterator[EditorPage]:
     server = PageServer()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ipywidgets.comm.create_comm", server.create_comm)
-        patch.setattr("svc_notebook.session.connection._current", None)
+        patch.setattr("svc_notebook.data.session.connection._current", None)
         yield EditorPage(page, server)
     server.close()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import connect

@@ -13,7 +13,7 @@ from tests.browser.labextension import LabPage, fresh
 from tests.browser.looks import draw
 from tests.browser.shop import connect, fill, products
 from tests.conftest import Running, start_service, stop_service
-from tests.session.key_sink import open_sink
+from tests.data.session.key_sink import open_sink
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 HOSTILE_NAME = "<img src=x onerror='window.struck=1'>"

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Frame, expect
 
 import svc_notebook as svc
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from tests.browser.notebook import Notebook
 from tests.browser.plain_page import PageServer
 from tests.browser.shop import fill, products

@@ -18,7 +18,7 @@ rows = pd.DataFrame({"objectID": [str(number) for number in range(20_000)]})
 """
 # A subshell takes the button's message while the cell runs; a kernel without is interrupted.
 NO_SUBSHELLS = """
-from svc_notebook.editors.progress_output import ProgressLine
+from svc_notebook.faces.editors.progress_output import ProgressLine
 cancel, ProgressLine.cancel = ProgressLine.cancel, lambda line: None
 """
 RESTORED = "\nif 'cancel' in globals(): ProgressLine.cancel = cancel"

@@ -9,7 +9,7 @@ import pytest
 from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator, expect
 
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from tests.browser.lab import Lab
 from tests.browser.looks import draw
 from tests.browser.notebook import Notebook
@@ -200,7 +200,7 @@ def test_a_key_that_cannot_search_is_reported(notebook: Notebook, client: Client
     key = client.add_key(acl=["listIndexes"])["key"]
 
     editor = notebook.open(
-        f"import dataclasses\nfrom svc_notebook.client import Client, Secret\n"
+        f"import dataclasses\nfrom svc_notebook.data.client import Client, Secret\n"
         f"own = dataclasses.replace(client.connection, api_key=Secret({key!r}))\n"
         "e = svc.edit.query('elsewhere', client=Client(own))\ne"
     )

@@ -37,13 +37,13 @@ with open(os.environ["TRAP_FILE"], "a") as file:
 SCRIPT = """
 import json, pathlib, threading
 
-from svc_notebook import files
+from svc_notebook.core import files
 from svc_notebook.service.crawl.extraction.extractors import ENGINE_MODULE
 from svc_notebook.service.crawl.extraction.worker import Worker
 from svc_notebook.service.engine.text import table_builds
 from svc_notebook.service.engine.text.word_forms import has_table
 from svc_notebook.service.service import Service
-from svc_notebook.session.local_service import local
+from svc_notebook.data.session.local_service import local
 from tests.service.worker_calls import WithWorkers
 
 service = Service(pathlib.Path("searched"))  # relative, as users write it
@@ -107,7 +107,7 @@ def test_no_child_runs_the_modules_of_the_working_folder(hostile: Path, tmp_path
 
 
 def test_folders_in_pythonpath_are_kept_and_the_working_folder_is_not(tmp_path: Path) -> None:
-    from svc_notebook.child_process import add_package_path
+    from svc_notebook.core.child_process import add_package_path
 
     given = os.pathsep.join(["", "relative", str(tmp_path), ""])
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from svc_notebook.display import (
+from svc_notebook.core.display import (
     Html,
     format_count,
     format_difference,

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.client import background_loop
-from svc_notebook.files import FileLock, hold_lock, is_locked, replace_file, write_atomically
+from svc_notebook.core.files import FileLock, hold_lock, is_locked, replace_file, write_atomically
+from svc_notebook.data.client import background_loop
 from tests.conftest import ROOT
 
 HOLDER = """
 import sys
 from pathlib import Path
-from svc_notebook.files import FileLock
+from svc_notebook.core.files import FileLock
 
 print(FileLock(Path(sys.argv[1])).acquire(), flush=True)
 sys.stdin.readline()

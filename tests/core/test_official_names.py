@@ -12,9 +12,9 @@ from algoliasearch.search.client import SearchClient, SearchClientSync
 
 import svc_notebook as svc
 from svc_notebook import AsyncClient, Client, tuning
-from svc_notebook.client import ClientConfig, Secret
+from svc_notebook.core.official_names import OFFICIAL_NAMES
+from svc_notebook.data.client import ClientConfig, Secret
 from svc_notebook.errors import deletes
-from svc_notebook.official_names import OFFICIAL_NAMES
 from tests.looping import loop_over
 
 CONNECTION = ClientConfig(app_id="APP", api_key=Secret("k"), url="http://127.0.0.1:9")

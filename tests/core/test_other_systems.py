@@ -26,10 +26,10 @@ for name in ("getuid", "geteuid", "killpg", "nice", "register_at_fork"):
     delattr(os, name)
 """
 SERVICE = f"""{SIMULATED}
-from svc_notebook.files import FileLock
+from svc_notebook.core.files import FileLock
 from svc_notebook.service.service import Service
 from svc_notebook.service.workers.pool import SUPPORTED
-from svc_notebook.session.profile_files import read_project
+from svc_notebook.data.session.profile_files import read_project
 
 folder = pathlib.Path(sys.argv[1])
 assert not SUPPORTED

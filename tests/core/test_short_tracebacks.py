@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput, SvcError, unchained
 from tests.conftest import ROOT, Running
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.tokenization.character_table import BREAK
-from svc_notebook.tokenization.joined_words import (
+from svc_notebook.core.tokenization.character_table import BREAK
+from svc_notebook.core.tokenization.joined_words import (
     count_positions,
     distinct_words,
     split_parts,
 )
-from svc_notebook.tokenization.tokenizer import (
+from svc_notebook.core.tokenization.tokenizer import (
     TokenizerSettings,
     end_of_letters,
     find_tokens,

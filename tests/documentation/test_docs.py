@@ -18,10 +18,10 @@ from algoliasearch.search.client import SearchClientSync
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import svc_notebook as svc
-from svc_notebook.commands.interpolation import SETTING
+from svc_notebook.data.session.fields import FIELDS, VARIABLES
+from svc_notebook.data.session.local_service import IDLE_VARIABLE
+from svc_notebook.faces.commands.interpolation import SETTING
 from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
-from svc_notebook.session.fields import FIELDS, VARIABLES
-from svc_notebook.session.local_service import IDLE_VARIABLE
 from tests.conftest import ROOT
 from tests.documentation.test_examples import PUBLIC
 from tests.looping import loop_over

@@ -15,18 +15,18 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.accessors import FrameAccessor, SeriesAccessor
-from svc_notebook.api.validation import hints
-from svc_notebook.client.endpoint_client import EndpointClient
-from svc_notebook.dask_accessor import DaskAccessor
-from svc_notebook.deployment.clone import Clone
-from svc_notebook.deployment.configuration_files import ConfigurationDrift
-from svc_notebook.deployment.plan import Deployment, DeploymentPlan
-from svc_notebook.frames.schemas import SCHEMAS
-from svc_notebook.functions.hit_renderer import ShownHits
-from svc_notebook.loading import Export, LoadPlan, LoadResult
+from svc_notebook.core.api.validation import hints
+from svc_notebook.data.client.endpoint_client import EndpointClient
+from svc_notebook.data.frames.schemas import SCHEMAS
+from svc_notebook.data.loading import Export, LoadPlan, LoadResult
+from svc_notebook.faces.accessors import FrameAccessor, SeriesAccessor
+from svc_notebook.faces.dask_accessor import DaskAccessor
+from svc_notebook.faces.functions.hit_renderer import ShownHits
 from svc_notebook.tuning import Comparison, Scratch, Snapshot
-from svc_notebook.tuning.changes.impact import Impact
+from svc_notebook.tuning.changes.change_impact import Impact
+from svc_notebook.tuning.deployment.clone import Clone
+from svc_notebook.tuning.deployment.configuration_files import ConfigurationDrift
+from svc_notebook.tuning.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
@@ -220,7 +220,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     mpl.use("agg")
     with pytest.MonkeyPatch.context() as patch, pd.option_context(*SHOWN):
         patch.chdir(folder)
-        patch.setattr("svc_notebook.session.connection._current", None)
+        patch.setattr("svc_notebook.data.session.connection._current", None)
         yield folder
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.cli import main
 from svc_notebook.errors import BadInput
+from svc_notebook.faces.cli import main
 from tests.conftest import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"

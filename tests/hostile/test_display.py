@@ -10,10 +10,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from svc_notebook import loading
-from svc_notebook.client import Client, ClientConfig, Secret, background_loop
+from svc_notebook.data import loading
+from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
+from svc_notebook.data.frames.columns import Columns
 from svc_notebook.errors import SvcError
-from svc_notebook.frames.columns import Columns
 from tests.conftest import ROOT, Running
 
 
@@ -44,7 +44,7 @@ def test_a_notebook_is_told_what_a_load_that_failed_had_sent() -> None:
 
 def test_no_bar_is_drawn_but_ours() -> None:
     code = (
-        "from svc_notebook.loading.database import Database\n"
+        "from svc_notebook.data.loading.database import Database\n"
         "with Database() as db: print(db.rows(\"SELECT current_setting('enable_progress_bar')\"))"
     )
 

@@ -14,11 +14,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svc_notebook import loading
-from svc_notebook.client import Client, ClientConfig, Secret, background_loop
-from svc_notebook.client.retry import RetryPolicy
+from svc_notebook.data import loading
+from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
+from svc_notebook.data.client.retry import RetryPolicy
+from svc_notebook.data.loading.sending import concurrency_limiter
 from svc_notebook.errors import CallFailed, Unreachable
-from svc_notebook.loading.sending import concurrency_limiter
 from tests.conftest import Running
 from tests.hostile import network
 from tests.hostile.network import Exchange, Proxy, Request, at_random, running

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from svc_notebook.errors import BadInput
-from tests.loading.encoded_records import pack
+from tests.data.loading.encoded_records import pack
 
 NEGATIVE_NAN = float(np.copysign(np.nan, -1))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT, Running, start_service, stop_service
+from tests.faces.magics.kernel import Kernel, running_kernel
 from tests.kernels.overlays import put_before
-from tests.magics.kernel import Kernel, running_kernel
 
 RELEASES = ("6", "7")  # the last before kernels had subshells, and today's
 FOLDERS = {

@@ -9,13 +9,13 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import Running
+from tests.faces.magics.kernel import PATIENCE, Kernel
 from tests.kernels.saved_notebook import save_notebook
-from tests.magics.kernel import PATIENCE, Kernel
 
 SETUP = """
 import asyncio, os, threading, time
 import ipywidgets
-from svc_notebook.client import background_loop as portal
+from svc_notebook.data.client import background_loop as portal
 with open("rows.csv", "w") as file:
     file.write("objectID,text,number\\n")
     file.writelines(f"{n},word{n % 977} word{n % 991},{n}\\n" for n in range(5_000))
@@ -135,7 +135,9 @@ def open_subshell(kernel: Kernel) -> str | None:
 
 @pytest.mark.parametrize("kind", [*KINDS, "thread"])
 def test_a_bar_lands_in_the_cell_that_began_the_load(kernel: Kernel, kind: str) -> None:
-    kernel.good("from svc_notebook.client import progress\nprogress.PROGRESS_DELAY_SECONDS = 0")
+    kernel.good(
+        "from svc_notebook.data.client import progress\nprogress.PROGRESS_DELAY_SECONDS = 0"
+    )
     load = "svc.load('rows.csv', 'drawn', batch=1000)"
     threaded = f"t = threading.Thread(target=lambda: {load})\nt.start()\nt.join()"
     cells = [threaded if kind == "thread" else KINDS[kind] + load + " and None", "print('next')"]
@@ -190,7 +192,7 @@ def test_loading_the_extension_over_and_over_is_silent(kernel: Kernel) -> None:
 def test_a_plot_of_tasks_is_one_picture_that_is_drawn_again(kernel: Kernel) -> None:
     before = len(kernel.heard)
     cell = kernel.good(
-        "from svc_notebook.functions import task_plot\n"
+        "from svc_notebook.faces.functions import task_plot\n"
         "records = [{'objectID': str(n), 'text': f'word{n}'} for n in range(20_000)]\n"
         "sent = [client.batch('slow', [{'action': 'addObject', 'body': record} "
         "for record in records[at : at + 5_000]]) for at in range(0, 20_000, 5_000)]\n"

@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from tests.client.stub import hang, serving
+from tests.data.client.stub import hang, serving
+from tests.faces.magics.kernel import Kernel
 from tests.kernels.saved_notebook import save_notebook
-from tests.magics.kernel import Kernel
 
 SETUP = """
 import asyncio, sys, time
-from svc_notebook.client import (
+from svc_notebook.data.client import (
     AsyncClient,
     ClientConfig,
     RetryPolicy,
@@ -142,7 +142,9 @@ def test_a_bar_shows_in_a_notebook_without_a_warning(kernel: Kernel) -> None:
 def test_nesting_is_allowed_on_request_only(kernel: Kernel) -> None:
     kernel.good("assert not hasattr(asyncio, '_nest_patched')")
 
-    kernel.good("from svc_notebook.client.background_loop import allow_nesting\nallow_nesting()")
+    kernel.good(
+        "from svc_notebook.data.client.background_loop import allow_nesting\nallow_nesting()"
+    )
 
     nested = "asyncio.get_event_loop().run_until_complete(asyncio.sleep(0.1, 7))"
     assert kernel.good(nested).result == "7"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.client.stub import answer, serving
+from tests.data.client.stub import answer, serving
+from tests.faces.magics.kernel import Kernel
 from tests.kernels.test_interrupt import stop_in_the_middle
-from tests.magics.kernel import Kernel
 
 SOURCES = {
     "sql": "'SELECT i, hash(i)::VARCHAR AS text FROM range(2_000_000_000) AS t(i)'",

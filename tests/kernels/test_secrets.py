@@ -14,9 +14,9 @@ import nbformat
 import pytest
 
 from tests.conftest import Running
+from tests.faces.magics.kernel import Kernel, running_kernel
 from tests.kernels.conftest import environment
 from tests.kernels.saved_notebook import save_notebook
-from tests.magics.kernel import Kernel, running_kernel
 
 pytestmark = pytest.mark.timeout(180)
 

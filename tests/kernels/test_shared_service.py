@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Running
+from tests.faces.magics.kernel import PATIENCE, Kernel, running_kernel
 from tests.kernels.conftest import environment
-from tests.magics.kernel import PATIENCE, Kernel, running_kernel
 
 ROWS = 20_000
 SETUP = """

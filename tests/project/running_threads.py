@@ -18,7 +18,7 @@ import httpx
 import psutil  # type: ignore[import-untyped]  # it has no types of its own
 
 import svc_notebook as svc
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from svc_notebook.service.workers.pool import SUPPORTED

@@ -46,11 +46,11 @@ CLEAR_PACKAGES = (
 )
 # Members that are stored under their names, that views send, and a parameter that users write.
 STORED_NAMES = {
-    "svc_notebook/editors/hit_cards.py: place",
-    "svc_notebook/editors/judgment_editor/editor.py: place",
-    "svc_notebook/editors/query_editor/editor.py: place",
-    "svc_notebook/editors/ranking_explanation.py: place",
-    "svc_notebook/editors/settings_editor/editor.py: place",
+    "svc_notebook/faces/editors/hit_cards.py: place",
+    "svc_notebook/faces/editors/judgment_editor/editor.py: place",
+    "svc_notebook/faces/editors/query_editor/editor.py: place",
+    "svc_notebook/faces/editors/ranking_explanation.py: place",
+    "svc_notebook/faces/editors/settings_editor/editor.py: place",
     "svc_notebook/service/crawl/outcomes.py: found",
     "svc_notebook/service/crawlers/task.py: known",
     "svc_notebook/service/indices/cursors.py: place",

@@ -17,8 +17,8 @@ from types import FrameType
 from typing import Any
 
 import svc_notebook as svc
-from svc_notebook.api.parameters import Settings
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.core.api.parameters import Settings
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside

@@ -16,9 +16,9 @@ from urllib.parse import quote, quote_from_bytes, urlencode
 
 from msgspec import Meta
 
-from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.api.secured_keys import make_secured_key
-from svc_notebook.api.validation import hints, required
+from svc_notebook.core.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api.secured_keys import make_secured_key
+from svc_notebook.core.api.validation import hints, required
 from tests.conftest import Running, credentials
 from tests.service.request_parts import (
     BOMB,

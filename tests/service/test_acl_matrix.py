@@ -9,9 +9,9 @@ from typing import Any, get_args
 import pytest
 from algoliasearch.search.models.acl import Acl
 
-from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.api.endpoint import Right
-from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.core.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api.endpoint import Right
+from svc_notebook.core.api.secured_keys import make_secured_key
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.keyring import IGNORED_RIGHTS
 from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS as ACTIONS

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.core.api.secured_keys import make_secured_key
 from tests.service.service_process import ELSEWHERE, HERE, Outside, outside
 
 SOURCES = "/1/security/sources"

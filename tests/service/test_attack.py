@@ -20,7 +20,7 @@ import httpx
 import psutil  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 
-from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api import ENDPOINTS, Endpoint
 from svc_notebook.service.workers.pool import MODULE as WORKER
 from svc_notebook.service.workers.pool import SUPPORTED
 from tests.conftest import ROOT, Running, stop_service

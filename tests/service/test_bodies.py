@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.api import integers
+from svc_notebook.core.api import integers
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.http.body import read_json

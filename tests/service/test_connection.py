@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.core.api.secured_keys import make_secured_key
 from svc_notebook.service import limits
 from tests.conftest import ROOT, Running, stop_service
 

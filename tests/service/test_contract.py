@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api import ENDPOINTS, Endpoint
 from svc_notebook.service.app import App
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.service import Service

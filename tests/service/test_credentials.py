@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from svc_notebook.data.session import local
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.server import ADMIN_KEY_VARIABLE, read_credentials, serve
-from svc_notebook.session import local
 from tests.conftest import ROOT, start_service, stop_service
 
 

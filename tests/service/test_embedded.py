@@ -9,9 +9,9 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from svc_notebook.api import ENDPOINTS
-from svc_notebook.api.parameters import PARAMETERS, default_of
-from svc_notebook.api.secured_keys import Restrictions, make_secured_key, write_restrictions
+from svc_notebook.core.api import ENDPOINTS
+from svc_notebook.core.api.parameters import PARAMETERS, default_of
+from svc_notebook.core.api.secured_keys import Restrictions, make_secured_key, write_restrictions
 from tests.service.parameter_examples import SCENES, Scene
 from tests.service.service_process import Outside, outside
 from tests.service.test_parameters import stage

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from svc_notebook.data.session import local
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.embedding_endpoint import KEY_VARIABLE, PRICE_VARIABLE
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 from svc_notebook.service.service import Service
-from svc_notebook.session import local
 from tests.conftest import Inside
 
 SOFAS = [

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.api.event_checks import check_event
+from svc_notebook.core.api.event_checks import check_event
 from svc_notebook.errors import BadInput
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
-from tests.api.event_strategies import SPOILINGS, Event, events
 from tests.conftest import Inside, examples
+from tests.core.api.event_strategies import SPOILINGS, Event, events
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.api.shapes import SearchImpression
+from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.errors import TooMany
 from svc_notebook.service import limits
 from svc_notebook.service.events import Events, current_milliseconds

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from tests.service.service_process import Outside, outside
 
 SECONDS = 60

@@ -9,7 +9,7 @@ import socket
 import httpx
 import pytest
 
-from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api import ENDPOINTS, Endpoint
 from svc_notebook.service import limits
 from tests.conftest import Inside, Running
 from tests.looping import loop_over

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api import ENDPOINTS, Endpoint
 from svc_notebook.service.handlers import HANDLERS
-from tests.api import value_strategies
 from tests.conftest import Running, examples
+from tests.core.api import value_strategies
 
 SERVED = [row for row in ENDPOINTS if row in HANDLERS]
 NAMES = st.sampled_from(["films", "a/b", "😀", "%", "..", "*", "x" * 300, "settings", "\x00"])

@@ -8,8 +8,8 @@ from typing import Any, get_args, get_origin
 
 import pytest
 
-from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.validation import hints
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.validation import hints
 from svc_notebook.service import limits
 from svc_notebook.service.app import App
 from svc_notebook.service.search.search_response import LIMITED_ELSEWHERE, quote_bytes

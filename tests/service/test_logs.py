@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote
 
 import pytest
 
-from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.core.api.secured_keys import make_secured_key
 from svc_notebook.service.app import App
 from svc_notebook.service.logs import (
     MAX_LOGGED_REQUESTS,

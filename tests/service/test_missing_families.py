@@ -8,7 +8,7 @@ from pathlib import Path
 import algoliasearch
 import pytest
 
-from svc_notebook.api import ENDPOINTS
+from svc_notebook.core.api import ENDPOINTS
 from svc_notebook.service.http.router import MISSING_FAMILIES
 from tests.conftest import ROOT, Inside
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.core.api.secured_keys import make_secured_key
 from svc_notebook.service import limits
 from tests.conftest import Inside
 

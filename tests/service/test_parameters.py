@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.core.api.parameters import PARAMETERS
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside

@@ -10,15 +10,15 @@ from urllib.parse import quote, urlencode
 import httpx
 import pytest
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.parameters import PARAMETERS
-from svc_notebook.api.secured_keys import sign
-from svc_notebook.api.validation import write_text
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.parameters import PARAMETERS
+from svc_notebook.core.api.secured_keys import sign
+from svc_notebook.core.api.validation import write_text
 from svc_notebook.errors import BadInput
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
-from tests.api.representative import VALUES
 from tests.conftest import Inside
+from tests.core.api.representative import VALUES
 from tests.looping import loop_over
 
 PATH = "/1/indexes/films"

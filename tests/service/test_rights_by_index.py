@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.api import ENDPOINTS
-from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.core.api import ENDPOINTS
+from svc_notebook.core.api.secured_keys import make_secured_key
 from tests.service.service_process import Outside, outside
 
 INDICES = ("shop", "archive")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.core.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.http.router import MethodNotAllowed, Router
 from tests.looping import loop_over

@@ -11,7 +11,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from svc_notebook.api.secured_keys import make_secured_key
+from svc_notebook.core.api.secured_keys import make_secured_key
 from svc_notebook.service.app import App
 from svc_notebook.service.resources.checks import RULE_ENTRIES
 from svc_notebook.service.resources.entries import read_entries

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 import pytest
 
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from tests.conftest import Inside, Running
 
 FILMS: list[dict[str, Any]] = [

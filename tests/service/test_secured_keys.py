@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from svc_notebook.api.secured_keys import make_secured_key, sign
+from svc_notebook.core.api.secured_keys import make_secured_key, sign
 from tests.conftest import Inside
 from tests.service.service_process import Outside, outside
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.api.parameters import default_of
+from svc_notebook.core.api.parameters import default_of
 from tests.conftest import Inside
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.api.messages import WORDS_MISSING
-from svc_notebook.frames.searches import warn_of_languages
+from svc_notebook.core.api.messages import WORDS_MISSING
+from svc_notebook.data.frames.searches import warn_of_languages
 from tests.conftest import Inside
 from tests.service.engine.test_word_breaks import released
 

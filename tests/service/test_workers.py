@@ -19,7 +19,7 @@ import msgspec
 import psutil  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 
-from svc_notebook.api.secured_keys import sign
+from svc_notebook.core.api.secured_keys import sign
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.server import MAX_DEFAULT_WORKERS, choose_workers

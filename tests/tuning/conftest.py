@@ -8,7 +8,7 @@ import pytest
 from pandas import DataFrame
 
 import svc_notebook as svc
-from svc_notebook.session import connection
+from svc_notebook.data.session import connection
 from tests.conftest import Running
 
 RECORDS = [

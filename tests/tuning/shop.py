@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from svc_notebook import tuning
-from svc_notebook.api.parameters import Settings
-from svc_notebook.client import Client, ClientConfig, Secret
-from svc_notebook.session import connection as session
+from svc_notebook.core.api.parameters import Settings
+from svc_notebook.data.client import Client, ClientConfig, Secret
+from svc_notebook.data.session import connection as session
 from tests.conftest import Running
 
 _NUMBERS = itertools.count(1)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput
 from tests.tuning.shop import PRODUCTS, client, shop
 

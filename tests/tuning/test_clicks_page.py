@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.session import connection as session
+from svc_notebook.data.session import connection as session
 from svc_notebook.tuning.clicks import MODELS
 from tests.conftest import start_service, stop_service
 

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 import svc_notebook as svc
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.suggestions.custom_ranking_fit import RIDGE_STRENGTH, fit_sum
 from svc_notebook.tuning.tables.tables import check_judgments

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook import tuning
-from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret
+from svc_notebook.data.client import AsyncClient, Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.compound_words import _compare
 from svc_notebook.tuning.diagnosis.diagnosis import _without_harmful

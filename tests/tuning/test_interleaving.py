@@ -24,8 +24,8 @@ from pandas import DataFrame
 from scipy.stats import binomtest
 
 import svc_notebook as svc
-from svc_notebook.cli import main
 from svc_notebook.errors import BadInput
+from svc_notebook.faces.cli import main
 from svc_notebook.tuning.interleaving.outcome import InterleavingOutcome
 from svc_notebook.tuning.interleaving.team_draft import draft_teams
 from svc_notebook.tuning.statistics import weigh_evidence

@@ -11,7 +11,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import edit, tuning
-from svc_notebook.client import Client, background_loop
+from svc_notebook.data.client import Client, background_loop
 from svc_notebook.errors import Refused, TimedOut
 from svc_notebook.tuning.changes import journalled_write
 from tests.conftest import Running

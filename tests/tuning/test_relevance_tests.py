@@ -13,8 +13,8 @@ import pytest
 from pandas import DataFrame
 
 import svc_notebook as svc
-from svc_notebook.cli import main
 from svc_notebook.errors import BadInput
+from svc_notebook.faces.cli import main
 from svc_notebook.tuning.evaluation.requirements import read_relevance_file
 from tests.conftest import Running
 

@@ -11,7 +11,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput, Refused
 from svc_notebook.tuning.changes.request_part import WordCounts, fill_request, write_code
 from tests.tuning.shop import client, hits, shop

@@ -12,7 +12,7 @@ from pandas import DataFrame
 from pandas.testing import assert_frame_equal
 
 import svc_notebook as svc
-from svc_notebook.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTORS_PENDING
+from svc_notebook.core.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
 from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, search_all
 from svc_notebook.tuning.tables.schema import RUNS

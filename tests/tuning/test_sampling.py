@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 import svc_notebook as svc
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.data.client import Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning import (
     count_queries,

@@ -13,7 +13,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import tuning
-from svc_notebook.client import Client, background_loop
+from svc_notebook.data.client import Client, background_loop
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from tests.conftest import ROOT, Running
 from tests.tuning.shop import changes_of, client, connect, hits, shop

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook import tuning
-from svc_notebook.client import Client, background_loop
+from svc_notebook.data.client import Client, background_loop
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.tuning.variants.samplers import (
     SAMPLERS,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput, NotFound
 from tests.tuning.shop import RULE, SYNONYM, changes_of, client, hits, shop
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.data.client import Client
 from tests.tuning.shop import client, hits, shop
 
 __all__ = ["client", "shop"]

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.suggestions.synonyms import Idea, _chosen
 from svc_notebook.tuning.variants.trials import halves_of, other_queries

@@ -15,16 +15,16 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook import tuning
-from svc_notebook.client import Client, background_loop
-from svc_notebook.client.temporary_index import (
+from svc_notebook.data.client import Client, background_loop
+from svc_notebook.data.client.temporary_index import (
     MAX_NAME_CHARACTERS,
     TemporaryIndex,
     name_temporary_index,
     parse_name,
 )
-from svc_notebook.commands.name_completion import _fetch_indices
 from svc_notebook.errors import BadInput
-from svc_notebook.lab.explorer import ExplorerCalls
+from svc_notebook.faces.commands.name_completion import _fetch_indices
+from svc_notebook.faces.lab.explorer import ExplorerCalls
 from tests.conftest import ROOT, Running
 from tests.tuning.shop import client, connect, shop
 
@@ -36,11 +36,11 @@ if sys.platform == "win32":
 BEGIN = """
 import asyncio, sys
 import svc_notebook as svc
-from svc_notebook import loading
-from svc_notebook.client import background_loop
-from svc_notebook.client.curation import SYNONYMS
-from svc_notebook.client.temporary_index import TemporaryIndex
-from svc_notebook.editors.curation_editors.impact import copy_with
+from svc_notebook.data import loading
+from svc_notebook.data.client import background_loop
+from svc_notebook.data.client.curation import SYNONYMS
+from svc_notebook.data.client.temporary_index import TemporaryIndex
+from svc_notebook.faces.editors.curation_editors.impact import copy_with
 
 url, app, key, index, path = sys.argv[1:]
 client = svc.connect(url=url, app_id=app, api_key=key)
@@ -67,7 +67,7 @@ WORK: dict[str, tuple[str, str]] = {
                 "        stop()\n"
                 "background_loop.run(work())"),
     "preview of settings": ("preview", "e = svc.edit.settings(index)\n"
-                            "from svc_notebook.editors.rpc import wait_for\n"
+                            "from svc_notebook.faces.editors.rpc import wait_for\n"
                             "wait_for(e.make_copy())\nstop()"),
     "preview of synonyms": ("preview", "async def work():\n"
                             "    async with copy_with(client.aio, SYNONYMS, index, []):\n"

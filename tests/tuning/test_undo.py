@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook import tuning
-from svc_notebook.client import Client, background_loop
+from svc_notebook.data.client import Client, background_loop
 from svc_notebook.errors import BadInput, KeyRefused, Refused
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.journal import Change, Journal
@@ -288,7 +288,7 @@ def test_several_processes_write_one_journal(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
-from svc_notebook.client import Client, ClientConfig, Secret, background_loop as portal
+from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop as portal
 from svc_notebook.tuning.changes import journalled_write as changing
 
 url, app, key, index = sys.argv[1:]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import assert_type
 
-from svc_notebook.api.parameters import ReadSettings
-from svc_notebook.api.shapes import (
+from svc_notebook.core.api.parameters import ReadSettings
+from svc_notebook.core.api.shapes import (
     Added,
     Batched,
     CrawlerTask,
@@ -17,7 +17,7 @@ from svc_notebook.api.shapes import (
     Task,
     Updated,
 )
-from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret, background_loop
+from svc_notebook.data.client import AsyncClient, Client, ClientConfig, Secret, background_loop
 
 
 def blocking(client: Client) -> None:

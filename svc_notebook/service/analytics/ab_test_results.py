@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, cast
 import msgspec
 import numpy as np
 
-from svc_notebook.api.sample_sizes import compute_sample_sizes
-from svc_notebook.api.shapes.ab_tests import (
+from svc_notebook.core.api.sample_sizes import compute_sample_sizes
+from svc_notebook.core.api.shapes.ab_tests import (
     CurrencyFigures,
     EffectMetric,
     FilterEffects,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from svc_notebook.api.shapes.ab_tests import ABTestConfiguration, ABTestStatus, VariantFields
+from svc_notebook.core.api.shapes.ab_tests import ABTestConfiguration, ABTestStatus, VariantFields
 from svc_notebook.errors import NotFound, Refused
 from svc_notebook.service.analytics.running_test import RunningTest, RunningVariant
 from svc_notebook.service.events import current_milliseconds

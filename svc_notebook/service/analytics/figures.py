@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from svc_notebook.api.shapes.analytics import CurrencyRevenue, PositionClicks
+from svc_notebook.core.api.shapes.analytics import CurrencyRevenue, PositionClicks
 from svc_notebook.service.analytics.selection import Selection
 from svc_notebook.service.events import DAY_MS
 from svc_notebook.service.store import Store

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from svc_notebook.api.shapes.suggestions import SuggestionConfig, SuggestionLog
+from svc_notebook.core.api.shapes.suggestions import SuggestionConfig, SuggestionLog
 from svc_notebook.errors import NotFound, Refused
 from svc_notebook.service.events import DAY_MS, current_milliseconds
 from svc_notebook.service.store import Store

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 import numpy as np
 
-from svc_notebook.api.shapes.analytics import (
+from svc_notebook.core.api.shapes.analytics import (
     CountryCount,
     CurrencyRevenue,
     FilterAttribute,

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from svc_notebook.api.validation import check_members
+from svc_notebook.core.api.validation import check_members
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration_schema import ActionShape, ConfigurationShape
 from svc_notebook.service.crawl.rendering_options import Rendering, read_rendering

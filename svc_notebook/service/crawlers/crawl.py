@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from svc_notebook.api.shapes import CrawledUrl, UrlStatus
+from svc_notebook.core.api.shapes import CrawledUrl, UrlStatus
 from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.store import Store
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlsplit
 
-from svc_notebook.api.shapes import CrawledUrl, CrawlTest, UrlStatistic, UrlStatus
+from svc_notebook.core.api.shapes import CrawledUrl, CrawlTest, UrlStatistic, UrlStatus
 from svc_notebook.errors import BadInput, TooMany
 from svc_notebook.service.crawlers.crawl import last_crawl, read_url_outcomes, read_warnings
 from svc_notebook.service.crawlers.crawler import (

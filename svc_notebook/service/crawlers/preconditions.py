@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from svc_notebook.api.parameters import Settings
-from svc_notebook.api.validation import check_members
+from svc_notebook.core.api.parameters import Settings
+from svc_notebook.core.api.validation import check_members
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawlers.crawl import indices_of
 from svc_notebook.service.crawlers.crawler import Config

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.api.shapes import CrawlTest
+from svc_notebook.core.api.shapes import CrawlTest
 from svc_notebook.errors import SvcError
 from svc_notebook.service.crawlers.crawler import Config
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies

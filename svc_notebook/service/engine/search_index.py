@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import Schema, Sorted
 from svc_notebook.service.engine.index.segment_store import Chunks, SegmentStore
@@ -26,7 +27,6 @@ from svc_notebook.service.engine.response.search import FacetFound, SearchResult
 from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
 from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 

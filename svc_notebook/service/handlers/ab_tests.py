@@ -6,8 +6,8 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from svc_notebook.api import AnalyticsApi
-from svc_notebook.api.shapes.ab_tests import (
+from svc_notebook.core.api import AnalyticsApi
+from svc_notebook.core.api.shapes.ab_tests import (
     ABTest,
     ABTestChange,
     ABTestConfiguration,

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, cast
 
-from svc_notebook.api import AnalyticsApi
-from svc_notebook.api.shapes.analytics import (
+from svc_notebook.core.api import AnalyticsApi
+from svc_notebook.core.api.shapes.analytics import (
     AddToCartRate,
     AnalyticsStatus,
     AverageClickPosition,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from svc_notebook.api import AnalyticsApi
-from svc_notebook.api.shapes.analytics import (
+from svc_notebook.core.api import AnalyticsApi
+from svc_notebook.core.api.shapes.analytics import (
     CountryCounts,
     FilterAttributes,
     FilterValues,

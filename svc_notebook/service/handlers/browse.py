@@ -7,9 +7,9 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.shapes import Record, SearchAnswer
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.shapes import Record, SearchAnswer
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS

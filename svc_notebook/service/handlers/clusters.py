@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.shapes import (
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.shapes import (
     Cluster,
     ClusterList,
     CreatedAt,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from svc_notebook.api import CrawlerApi
-from svc_notebook.api.shapes import (
+from svc_notebook.core.api import CrawlerApi
+from svc_notebook.core.api.shapes import (
     CrawledUrls,
     Crawler,
     CrawlerCreated,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import cast
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.shapes import (
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.shapes import (
     DictionaryHits,
     DictionaryName,
     DictionaryRequest,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from svc_notebook.api import EventsApi
-from svc_notebook.api.event_checks import check_token
-from svc_notebook.api.shapes import Event, EventPage, EventType, ImpressionPage, Received
+from svc_notebook.core.api import EventsApi
+from svc_notebook.core.api.event_checks import check_token
+from svc_notebook.core.api.shapes import Event, EventPage, EventType, ImpressionPage, Received
 from svc_notebook.errors import BadInput
 from svc_notebook.service.events import RowSelection, check_time, current_milliseconds, queries_of
 from svc_notebook.service.handlers.registry import serves

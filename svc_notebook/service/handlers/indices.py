@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.families.indices import CopyScope
-from svc_notebook.api.shapes import Deleted, IndexEntry, IndexList, Updated
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.families.indices import CopyScope
+from svc_notebook.core.api.shapes import Deleted, IndexEntry, IndexList, Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Unpack, cast
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList, KeyUpdated
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList, KeyUpdated
 from svc_notebook.errors import KeyRefused
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.shapes import LocalStatus, Logs, Task
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.shapes import LocalStatus, Logs, Task
 from svc_notebook.errors import NotFound
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.search.visible_attributes import may_read_content

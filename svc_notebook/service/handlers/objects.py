@@ -7,10 +7,10 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.messages import OBJECT_MISSING
-from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.shapes import (
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.messages import OBJECT_MISSING
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.shapes import (
     Added,
     Batched,
     BatchedMany,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from svc_notebook.api import Endpoint
-from svc_notebook.api.declaration import Operation
+from svc_notebook.core.api import Endpoint
+from svc_notebook.core.api.declaration import Operation
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.service import RequestContext
 

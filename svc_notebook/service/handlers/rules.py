@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.messages import OBJECT_MISSING
-from svc_notebook.api.shapes import Rule, RuleHits, Saved, Updated
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.messages import OBJECT_MISSING
+from svc_notebook.core.api.shapes import Rule, RuleHits, Saved, Updated
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now

@@ -9,9 +9,9 @@ from typing import Any, Unpack, cast
 
 import msgspec
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.parameters import SearchOptions, SearchParams
-from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.parameters import SearchOptions, SearchParams
+from svc_notebook.core.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.call_context import CallContext

@@ -6,10 +6,10 @@ from typing import cast
 
 import msgspec
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.messages import INDEX_MISSING
-from svc_notebook.api.parameters import ReadSettings, Settings, default_of
-from svc_notebook.api.shapes import Updated
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.messages import INDEX_MISSING
+from svc_notebook.core.api.parameters import ReadSettings, Settings, default_of
+from svc_notebook.core.api.shapes import Updated
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import parse_reranked

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.shapes import CreatedAt, DeletedAt, Source, UpdatedAt
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.shapes import CreatedAt, DeletedAt, Source, UpdatedAt
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.service import RequestContext

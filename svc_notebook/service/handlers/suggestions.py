@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Unpack
 
-from svc_notebook.api.families.suggestions import SuggestionsApi
-from svc_notebook.api.shapes import Received
-from svc_notebook.api.shapes.suggestions import (
+from svc_notebook.core.api.families.suggestions import SuggestionsApi
+from svc_notebook.core.api.shapes import Received
+from svc_notebook.core.api.shapes.suggestions import (
     SuggestionConfig,
     SuggestionFields,
     SuggestionLog,

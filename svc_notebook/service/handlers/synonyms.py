@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import cast
 
-from svc_notebook.api import SearchApi
-from svc_notebook.api.messages import SYNONYM_MISSING
-from svc_notebook.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits, Updated
+from svc_notebook.core.api import SearchApi
+from svc_notebook.core.api.messages import SYNONYM_MISSING
+from svc_notebook.core.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits, Updated
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from svc_notebook.api import Endpoint
-from svc_notebook.api.secured_keys import read_secured_key
+from svc_notebook.core.api import Endpoint
+from svc_notebook.core.api.secured_keys import read_secured_key
 from svc_notebook.errors import KeyRefused
 from svc_notebook.service.http.body import Accounts
 from svc_notebook.service.http.rate_limit import HourlyQueryLimit

@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, quote
 
 import msgspec
 
-from svc_notebook.api import Endpoint
-from svc_notebook.api.families.keys import KeyEndpoints
+from svc_notebook.core.api import Endpoint
+from svc_notebook.core.api.families.keys import KeyEndpoints
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
 from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets

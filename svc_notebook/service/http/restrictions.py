@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from svc_notebook.api.body_forms import read_query_text
-from svc_notebook.api.parameters import default_of
-from svc_notebook.api.secured_keys import Restrictions
-from svc_notebook.api.validation import check_members
+from svc_notebook.core.api.body_forms import read_query_text
+from svc_notebook.core.api.parameters import default_of
+from svc_notebook.core.api.secured_keys import Restrictions
+from svc_notebook.core.api.validation import check_members
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters.filters import parse_filters, render
 from svc_notebook.service.keyring import matches

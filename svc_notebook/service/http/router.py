@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from svc_notebook.api import Endpoint
+from svc_notebook.core.api import Endpoint
 from svc_notebook.errors import BadInput, NotFound, Refused
 
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from svc_notebook.api.integers import Natural
-from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.validation import check_members
+from svc_notebook.core.api.integers import Natural
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.validation import check_members
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.ranking.order import IdList
 

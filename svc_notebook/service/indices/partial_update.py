@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from svc_notebook.api.integers import INTEGERS
-from svc_notebook.api.shapes import Record
-from svc_notebook.api.validation import place
+from svc_notebook.core.api.integers import INTEGERS
+from svc_notebook.core.api.shapes import Record
+from svc_notebook.core.api.validation import place
 from svc_notebook.errors import BadInput, did_you_mean
 
 _OPERATION_MEMBER = "_operation"

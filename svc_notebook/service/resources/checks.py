@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from svc_notebook.api.rule_checks import check_parts
-from svc_notebook.api.validation import place
+from svc_notebook.core.api.rule_checks import check_parts
+from svc_notebook.core.api.validation import place
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import Facet, Tag, parse_filters, parse_optional

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from svc_notebook.api.validation import place
+from svc_notebook.core.api.validation import place
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service.engine.text.compounds import LINKS, standard_splitter
 from svc_notebook.service.engine.text.lemmatization import known_forms
@@ -21,7 +22,6 @@ from svc_notebook.service.limits import read_object_id
 from svc_notebook.service.resources.entries import APPLICATION_ID, Entry, read_entries
 from svc_notebook.service.resources.entry_search import find_entries
 from svc_notebook.service.store import Store
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 # The language of word forms if the request names none.
 DEFAULT_LANGUAGE = "en"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split, tokens
 from svc_notebook.service.resources.entries import Entry
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split, tokens
 
 _TOKENIZER = TokenizerSettings()
 

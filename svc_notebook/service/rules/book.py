@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.service.engine.deadline import check_time, stop_clock
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.typos import Vocabulary
 from svc_notebook.service.rules.rule import AppliedRule, CompiledCondition, CompiledRule, apply_rule
 from svc_notebook.service.rules.search_context import SearchContext
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 Key = tuple[Any, ...]
 _KeyedConditions = list[tuple[Key, CompiledRule, CompiledCondition]]

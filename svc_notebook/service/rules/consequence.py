@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split, tokens
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pin, Pins
 from svc_notebook.service.rules.filters import (
     AUTOMATIC,
@@ -20,7 +21,6 @@ from svc_notebook.service.rules.filters import (
 from svc_notebook.service.rules.pattern import PLACEHOLDER, Capture
 from svc_notebook.service.rules.rule import AppliedRule
 from svc_notebook.service.rules.search_context import Words
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split, tokens
 
 RENDERING = "renderingContent"
 # Parameters of a rule that are merged with the query's instead of replacing them.

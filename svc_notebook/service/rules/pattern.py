@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.service.rules.search_context import SearchContext, Words
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 PLACEHOLDER = re.compile(r"\{facet:([^{}]*)\}")
 

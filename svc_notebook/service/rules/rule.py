@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from svc_notebook.api.rule_checks import read_span
+from svc_notebook.core.api.rule_checks import read_span
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.service.engine.filters.filters import parse_filters
 from svc_notebook.service.rules.pattern import Capture, Pattern, PatternMatch
 from svc_notebook.service.rules.search_context import SearchContext, SelectedValue, selected_value
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
 # The match position of a condition without a pattern: after all conditions with a match.

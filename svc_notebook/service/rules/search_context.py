@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from svc_notebook.core.tokenization.tokenizer import split
 from svc_notebook.service.engine.filters.filters import Facet, Tag, Term, parse_filters
 from svc_notebook.service.engine.index.schema import TAGS
 from svc_notebook.service.engine.query.options import EffectiveParameters
@@ -18,7 +19,6 @@ from svc_notebook.service.engine.query.term_variants import DEFAULT_LANGUAGES
 from svc_notebook.service.engine.response.facets import Named
 from svc_notebook.service.engine.text.lexicon import NormalizedLexicon
 from svc_notebook.service.engine.text.typos import typos_between
-from svc_notebook.tokenization.tokenizer import split
 
 CONTEXT = "natural_language"
 # Parameters to which the context is added.

@@ -12,10 +12,11 @@ from urllib.parse import quote_plus
 import msgspec
 import numpy as np
 
-from svc_notebook.api.messages import FORMS_PENDING, VECTORS_PENDING, WORDS_MISSING
-from svc_notebook.api.parameters import default_of
-from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
-from svc_notebook.api.validation import write_text
+from svc_notebook.core.api.messages import FORMS_PENDING, VECTORS_PENDING, WORDS_MISSING
+from svc_notebook.core.api.parameters import default_of
+from svc_notebook.core.api.shapes import FacetAnswer, FacetHit, SearchAnswer
+from svc_notebook.core.api.validation import write_text
+from svc_notebook.core.tokenization.word_breaks import find_missing
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.analytics.counted_search import CountedSearch
@@ -45,7 +46,6 @@ from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
 from svc_notebook.service.rules.search_context import add_implied
 from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
 from svc_notebook.service.search.visible_attributes import hidden_attributes
-from svc_notebook.tokenization.word_breaks import find_missing
 
 T = TypeVar("T")
 Params = Mapping[str, Any]

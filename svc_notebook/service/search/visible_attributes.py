@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.api.shapes import Record
+from svc_notebook.core.api.shapes import Record
 from svc_notebook.service.engine.response.hits import PathTree
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.http.restrictions import GEO_PARAMETERS

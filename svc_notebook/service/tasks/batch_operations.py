@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.api.shapes import BatchRequest, Record
+from svc_notebook.core.api.shapes import BatchRequest, Record
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.indices.partial_update import check_changes, update_record

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from svc_notebook.api.shapes import SearchImpression
+from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
 from svc_notebook.service.analytics.counted_search import CountedSearch
 from svc_notebook.service.analytics.running_test import RunningTest

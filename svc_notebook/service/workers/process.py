@@ -21,7 +21,7 @@ from typing import Any, Concatenate, NoReturn, TypeVar
 
 import msgspec
 
-from svc_notebook.api.shapes import SearchImpression
+from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, NotFound, Refused
 from svc_notebook.service.analytics.counted_search import CountedSearch
 from svc_notebook.service.analytics.running_test import RunningTest

@@ -1,1 +1,50 @@
 """Changes of settings, synonyms and rules: journal, undo, snapshots, scratch copies."""
+
+from __future__ import annotations
+
+from svc_notebook.tuning.changes import journalled_write
+from svc_notebook.tuning.changes.change_impact import find_deltas, impact
+from svc_notebook.tuning.changes.change_reversal import (
+    End,
+    describe_change,
+    end_interrupted,
+    find_reversal,
+    history,
+    undo,
+)
+from svc_notebook.tuning.changes.change_spec import Proposal, apply, read_proposal
+from svc_notebook.tuning.changes.diff import Differences, tabulate
+from svc_notebook.tuning.changes.interruptions import read_interruptions
+from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.journalled_write import noting, warn_not_recorded
+from svc_notebook.tuning.changes.parameter_overrides import as_parameters
+from svc_notebook.tuning.changes.snapshots import snapshot
+from svc_notebook.tuning.changes.state import SCOPES, by_id, holds, read_part
+
+__all__ = [
+    "Change",
+    "Differences",
+    "End",
+    "Journal",
+    "Proposal",
+    "SCOPES",
+    "apply",
+    "as_parameters",
+    "by_id",
+    "describe_change",
+    "end_interrupted",
+    "find_deltas",
+    "find_reversal",
+    "history",
+    "holds",
+    "impact",
+    "journalled_write",
+    "noting",
+    "read_interruptions",
+    "read_part",
+    "read_proposal",
+    "snapshot",
+    "tabulate",
+    "undo",
+    "warn_not_recorded",
+]

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from svc_notebook.api.body_forms import READ_ONLY_SETTINGS, rename_settings
-from svc_notebook.api.parameters import Settings
-from svc_notebook.api.validation import check_members
-from svc_notebook.client.attribute_checks import check_attributes
-from svc_notebook.client.curation import ResourceKind, with_id
-from svc_notebook.client.temporary_index import is_scratch
-from svc_notebook.declarations.declaration import public
+from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, rename_settings
+from svc_notebook.core.api.parameters import Settings
+from svc_notebook.core.api.validation import check_members
+from svc_notebook.data.client import ResourceKind, check_attributes, is_scratch, with_id
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.request_part import split_change, write_code

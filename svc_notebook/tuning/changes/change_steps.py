@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from svc_notebook.api.attributes import attributes_in
+from svc_notebook.core.api.attributes import attributes_in
 from svc_notebook.tuning.changes.state import Delta, Objects, Scope
 
 FACETS = "attributesForFaceting"

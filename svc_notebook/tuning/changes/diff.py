@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from svc_notebook.display import Html, write_table
+from svc_notebook.core.display import Html, write_table
 from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_default
 
 COLUMNS = ["scope", "name", "kind", "before", "after"]

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.client import AsyncClient
+from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import NotFound, SvcError
 from svc_notebook.tuning.changes.journal import Change, Journal
 from svc_notebook.tuning.changes.state import (

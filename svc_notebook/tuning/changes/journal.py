@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from svc_notebook.client import AsyncClient, Client
-from svc_notebook.client.journal_file import (
+from svc_notebook.data.client import (
+    AsyncClient,
+    Client,
     JournalFile,
     application_folder,
     encode_name,

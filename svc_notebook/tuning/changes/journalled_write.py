@@ -9,10 +9,9 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import msgspec
 
-from svc_notebook.api.parameters import LOCAL_PARAMETERS
-from svc_notebook.api.warning import warn_user
-from svc_notebook.client import AsyncClient
-from svc_notebook.client.temporary_index import is_scratch
+from svc_notebook.core.api.parameters import LOCAL_PARAMETERS
+from svc_notebook.core.api.warning import warn_user
+from svc_notebook.data.client import AsyncClient, is_scratch
 from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, KeyRefused, Stopped, SvcError
 from svc_notebook.tuning.changes.change_steps import FACETS, Step, facets_between, list_steps
 from svc_notebook.tuning.changes.interruptions import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from svc_notebook.api.parameters import PARAMETERS, default_of
+from svc_notebook.core.api.parameters import PARAMETERS, default_of
 
 # Settings without effect on the first hits of one index.
 IGNORED_SETTINGS = ("replicas", "paginationLimitedTo")

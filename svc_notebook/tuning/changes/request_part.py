@@ -16,10 +16,10 @@ from typing import Any
 
 from pandas import DataFrame, Series
 
-from svc_notebook.api.parameters import PARAMETERS, SearchParams
-from svc_notebook.api.validation import check_members
-from svc_notebook.client import AsyncClient
-from svc_notebook.display import shorten
+from svc_notebook.core.api.parameters import PARAMETERS, SearchParams
+from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.display import shorten
+from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.runs import FIXED, FailedSearch, search_all
 from svc_notebook.tuning.tables.tables import Queries, check_queries

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from svc_notebook.api.attributes import attributes_in, filtered_attributes
-from svc_notebook.api.warning import warn_user
-from svc_notebook.client import AsyncClient
+from svc_notebook.core.api.attributes import attributes_in, filtered_attributes
+from svc_notebook.core.api.warning import warn_user
+from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import CallFailed, did_you_mean
 from svc_notebook.tuning.changes.state import Objects, Scope
 

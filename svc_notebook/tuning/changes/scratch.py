@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from svc_notebook.api.texts import OneOrMany, list_texts
-from svc_notebook.client import AsyncClient, background_loop
-from svc_notebook.client.temporary_index import (
+from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.data.client import (
+    AsyncClient,
     TemporaryIndex,
+    background_loop,
     drop_temporary_indices,
     list_temporary_indices,
 )
-from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.data.declarations import public, verb
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot, tabulate_change

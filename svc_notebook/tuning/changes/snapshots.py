@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.api.body_forms import READ_ONLY_SETTINGS
-from svc_notebook.api.parameters import Settings
-from svc_notebook.api.validation import check_members
-from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS
+from svc_notebook.core.api.parameters import Settings
+from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.files import write_named_file
+from svc_notebook.data.declarations import public, verb
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, unreadable
-from svc_notebook.files import write_named_file
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.journal import Change

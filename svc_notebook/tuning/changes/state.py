@@ -10,20 +10,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from svc_notebook.api.body_forms import READ_ONLY_SETTINGS
-from svc_notebook.api.parameters import PARAMETERS, default_of
-from svc_notebook.api.validation import same
-from svc_notebook.client import AsyncClient
-from svc_notebook.client.curation import (
+from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS
+from svc_notebook.core.api.parameters import PARAMETERS, default_of
+from svc_notebook.core.api.validation import same
+from svc_notebook.data.client import (
     HITS_PER_PAGE,
     RULES,
     SYNONYMS,
+    AsyncClient,
     ResourceKind,
     find_all,
     find_few,
     write_all,
+    write_and_wait,
 )
-from svc_notebook.client.operations import write_and_wait
 from svc_notebook.errors import NotFound
 
 Scope = Literal["settings", "synonyms", "rules"]

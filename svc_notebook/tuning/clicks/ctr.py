@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pandas import DataFrame
 
-from svc_notebook.declarations.arguments import check_arguments
-from svc_notebook.declarations.declaration import described
-from svc_notebook.plots.canvas import (
+from svc_notebook.data.declarations import check_arguments, described
+from svc_notebook.data.plots import (
     ONE_AXES,
     Plot,
     clean,

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from svc_notebook.declarations.arguments import check_arguments
+from svc_notebook.data.declarations import check_arguments
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean
 from svc_notebook.tuning.tables.logged_queries import read_logged_query
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from pandas import DataFrame, Series
 
-from svc_notebook.declarations.arguments import check_arguments
+from svc_notebook.data.declarations import check_arguments
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.clicks.impressions import Action, check_impressions, impressions
 from svc_notebook.tuning.clicks.models import MODELS, ImpressionArrays, Model

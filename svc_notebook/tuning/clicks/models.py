@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.api.warning import warn_user
+from svc_notebook.core.api.warning import warn_user
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.clicks.position_based_model import Floats, Whole, fit_examination, sum_by
 

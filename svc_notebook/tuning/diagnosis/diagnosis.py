@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from pandas import DataFrame
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.client.tasks import OnProgress
-from svc_notebook.declarations.declaration import public
+from svc_notebook.data.client import AsyncClient, OnProgress
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.request_part import WordCounts, belongs_to_request
 from svc_notebook.tuning.changes.state import KINDS, IndexConfiguration, read_state
 from svc_notebook.tuning.diagnosis.findings import Finding, find_all

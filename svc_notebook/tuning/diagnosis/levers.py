@@ -7,7 +7,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from svc_notebook.api.parameters import LOCAL_PARAMETERS, default_of
+from svc_notebook.core.api.parameters import LOCAL_PARAMETERS, default_of
 from svc_notebook.tuning.diagnosis.compound_words import JOINED, UNITS, find_compounds
 from svc_notebook.tuning.diagnosis.findings import (
     Finding,

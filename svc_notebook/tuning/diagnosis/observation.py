@@ -8,7 +8,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.client import AsyncClient
+from svc_notebook.data.client import AsyncClient
 from svc_notebook.tuning.changes.request_part import WordCounts, written_words
 from svc_notebook.tuning.evaluation.record_texts import (
     attribute_texts,

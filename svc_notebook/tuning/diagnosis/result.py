@@ -8,7 +8,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.display import (
+from svc_notebook.core.display import (
     format_count,
     format_difference,
     format_number,

@@ -31,7 +31,7 @@ from svc_notebook.tuning.statistics import (
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table, check_judgments, check_runs
 
 if TYPE_CHECKING:
-    from svc_notebook.plots.canvas import Plot
+    from svc_notebook.data.plots import Plot
 
 PAIRED = [
     "run", *QUESTION, "metric", "before", "after", "delta", "judged_before", "judged_after",

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from svc_notebook.api.parameters import default_of
-from svc_notebook.client import AsyncClient
-from svc_notebook.display import shorten, text_of
+from svc_notebook.core.api.parameters import default_of
+from svc_notebook.core.display import shorten, text_of
+from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import KeyRefused
 
 Hit = Mapping[str, Any]

@@ -8,8 +8,8 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.api.parameters import default_of
-from svc_notebook.display import text_of
+from svc_notebook.core.api.parameters import default_of
+from svc_notebook.core.display import text_of
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.criteria import (
     PROMOTED,

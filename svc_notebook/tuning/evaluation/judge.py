@@ -14,12 +14,12 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.api.warning import warn_user
-from svc_notebook.client.tasks import OnProgress
-from svc_notebook.declarations.declaration import public
-from svc_notebook.display import format_count
+from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.display import format_count
+from svc_notebook.data.client import OnProgress
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, unreadable
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.model_judge import ModelJudge
 from svc_notebook.tuning.evaluation.ranked_lists import known_gains
 from svc_notebook.tuning.evaluation.rater_agreement import agreement

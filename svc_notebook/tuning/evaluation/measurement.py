@@ -8,11 +8,11 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.api.parameters import SearchParams
-from svc_notebook.client.tasks import OnProgress
-from svc_notebook.declarations.declaration import public
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.data.client import OnProgress
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.metrics import VALUE, deepest
 from svc_notebook.tuning.evaluation.record_texts import RECORD_HASH, digest_record, read_records
 from svc_notebook.tuning.evaluation.runs import run

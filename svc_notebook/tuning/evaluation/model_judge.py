@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.core.model_endpoint import RETRY_SECONDS, EndpointRole, ModelEndpoint, TokenUsage
 from svc_notebook.errors import BadInput, CallFailed
-from svc_notebook.model_endpoint import RETRY_SECONDS, EndpointRole, ModelEndpoint, TokenUsage
 
 KEY_VARIABLE, PRICE_VARIABLE = "SVC_JUDGE_KEY", "SVC_JUDGE_PRICE"
 ENDPOINT = EndpointRole(

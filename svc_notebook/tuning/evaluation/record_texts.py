@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, positions, split, tokens
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, positions, split, tokens
+from svc_notebook.data.client import AsyncClient
 
 MAX_RECORDS_PER_REQUEST = 1000
 MIN_TYPO_LETTERS = 4  # shorter words match without typos by default

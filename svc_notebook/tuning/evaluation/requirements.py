@@ -18,13 +18,14 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 from pandas import DataFrame
 
-from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.validation import check_members
-from svc_notebook.client.tasks import OnProgress
-from svc_notebook.declarations.declaration import public
-from svc_notebook.display import format_count, format_difference, format_number, write_frame
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.display import format_count, format_difference, format_number, write_frame
+from svc_notebook.core.yaml_nodes import build_value, read_document
+from svc_notebook.data.client import OnProgress
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient
 from svc_notebook.errors import BadInput, unreadable
-from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.evaluation.comparison import compare
 from svc_notebook.tuning.evaluation.metrics import deepest, read_measure, read_measures
 from svc_notebook.tuning.evaluation.runs import run
@@ -33,7 +34,6 @@ from svc_notebook.tuning.number_format import span
 from svc_notebook.tuning.statistics import FEW_QUERIES, TIE_TOLERANCE, interval, t_interval
 from svc_notebook.tuning.tables.files import write_table
 from svc_notebook.tuning.tables.tables import Table, check_judgments, check_runs
-from svc_notebook.yaml_nodes import build_value, read_document
 
 Outcome = Literal["passed", "undecided", "failed"]
 SHOWN_QUERIES = 5
@@ -373,7 +373,7 @@ def list_requirements(file: RelevanceFile) -> list[tuple[str, str]]:
 
 def check_file(path: Path, file: RelevanceFile, profile: str | None) -> RelevanceVerdict:
     """Search and check, with the profile of the file, the given one, or the environment."""
-    from svc_notebook.session.connection import make_client
+    from svc_notebook.data.session import make_client
     from svc_notebook.tuning.blocking import check_relevance
 
     options: Any = {

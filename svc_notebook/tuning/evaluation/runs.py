@@ -11,17 +11,15 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame, Series
 
-from svc_notebook.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTORS_PENDING
-from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.validation import check_members
-from svc_notebook.api.warning import warn_user
-from svc_notebook.client import AsyncClient
-from svc_notebook.client.task_group import run_together
-from svc_notebook.client.tasks import OnProgress
-from svc_notebook.declarations.declaration import public
-from svc_notebook.display import text_of
+from svc_notebook.core.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTORS_PENDING
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.display import text_of
+from svc_notebook.data.client import AsyncClient, OnProgress, run_together
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, TooMany, Unreachable
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.criteria import PROMOTED, RANKING, ranking_of, sorts_of
 from svc_notebook.tuning.tables.queries import Params, Question, read_questions
 from svc_notebook.tuning.tables.schema import RUNS, now, read_column

@@ -8,11 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from pandas import DataFrame
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.client.operations import browse_pages
-from svc_notebook.declarations.declaration import public
+from svc_notebook.data.client import AsyncClient, browse_pages
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.record_texts import attribute_texts, searchable_names
 from svc_notebook.tuning.evaluation.runs import MAX_HITS_PER_QUERY
 from svc_notebook.tuning.tables.queries import read_questions

@@ -10,7 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.display import write_table
+from svc_notebook.core.display import write_table
 from svc_notebook.errors import BadInput
 
 STYLE = """

@@ -14,15 +14,15 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.declarations.declaration import public
-from svc_notebook.display import format_count
+from svc_notebook.core.display import format_count
+from svc_notebook.core.files import write_named_file
+from svc_notebook.data.client import AsyncClient
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.files import write_named_file
-from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes.change_impact import Impact, impact
 from svc_notebook.tuning.changes.change_spec import Proposal
 from svc_notebook.tuning.changes.diff import write_differences
-from svc_notebook.tuning.changes.impact import Impact, impact
 from svc_notebook.tuning.evaluation.ranked_lists import find_overlaps
 from svc_notebook.tuning.html_report.page import (
     write_figures,

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from svc_notebook.api.parameters import PARAMETERS, SearchParams, default_of
-from svc_notebook.api.validation import check_members
-from svc_notebook.client import background_loop
+from svc_notebook.core.api.parameters import PARAMETERS, SearchParams, default_of
+from svc_notebook.core.api.validation import check_members
+from svc_notebook.data.client import background_loop
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, CallFailed, Refused
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.interleaving.team_draft import A, B, draft_teams
 
 DEFAULT_HITS_PER_PAGE, MAX_HITS = 20, 1000

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.data.plots import Plot, clean, colours, draw_empty, make_axes
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import Plot, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.clicks.impressions import Action, list_actions
 from svc_notebook.tuning.interleaving.team_draft import A, B
 from svc_notebook.tuning.statistics import DECISIVE_EVIDENCE, log_binomial, weigh_evidence

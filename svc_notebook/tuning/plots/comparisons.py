@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from svc_notebook.declarations.declaration import described
-from svc_notebook.display import format_difference
-from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.plots.canvas import (
+from svc_notebook.core.display import format_difference
+from svc_notebook.data.declarations import described
+from svc_notebook.data.plots import (
     MAX_LABEL_CHARACTERS,
     ONE_AXES,
     Plot,
@@ -23,6 +22,7 @@ from svc_notebook.plots.canvas import (
     make_axes,
     short,
 )
+from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.number_format import p_value, span
 from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
 

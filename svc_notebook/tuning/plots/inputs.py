@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svc_notebook.declarations.declaration import described
-from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import (
+from svc_notebook.data.declarations import described
+from svc_notebook.data.plots import (
     ONE_AXES,
     Plot,
     background,
@@ -20,6 +19,7 @@ from svc_notebook.plots.canvas import (
     make_axes,
     short,
 )
+from svc_notebook.errors import BadInput
 from svc_notebook.tuning.statistics import cohen
 from svc_notebook.tuning.tables.sampling import zero_shares
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svc_notebook.declarations.declaration import described
-from svc_notebook.display import format_difference
-from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.plots.canvas import (
+from svc_notebook.core.display import format_difference
+from svc_notebook.data.declarations import described
+from svc_notebook.data.plots import (
     ONE_AXES,
     Plot,
     background,
@@ -22,6 +21,7 @@ from svc_notebook.plots.canvas import (
     make_axes,
     short,
 )
+from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.plots.comparisons import query_label
 
 if TYPE_CHECKING:

@@ -13,12 +13,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.client.operations import browse_pages
-from svc_notebook.declarations.declaration import public
-from svc_notebook.display import format_difference, format_number
+from svc_notebook.core.display import format_difference, format_number
+from svc_notebook.data.client import AsyncClient, browse_pages
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
 from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import read_part

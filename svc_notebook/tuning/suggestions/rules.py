@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from pandas import DataFrame
 
-from svc_notebook.declarations.declaration import public
-from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.tuning.changes.state import read_state
 from svc_notebook.tuning.evaluation.record_texts import long_words, read_records, words_of
 from svc_notebook.tuning.evaluation.runs import run

@@ -13,11 +13,11 @@ from typing import Any, Literal
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.declarations.declaration import public
-from svc_notebook.display import shorten
+from svc_notebook.core.display import shorten
+from svc_notebook.data.client import AsyncClient
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.state import read_state
 from svc_notebook.tuning.evaluation.record_texts import (
     MIN_WORD_LETTERS,

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.core.files import replace_file
 from svc_notebook.errors import BadInput, unreadable
-from svc_notebook.files import replace_file
 
 if TYPE_CHECKING:
     from svc_notebook.tuning.tables.schema import ColumnSchema

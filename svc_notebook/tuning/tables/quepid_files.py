@@ -10,8 +10,8 @@ from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.core.files import replace_file
 from svc_notebook.errors import BadInput, unreadable
-from svc_notebook.files import replace_file
 from svc_notebook.tuning.tables.tables import Table, check_judgments
 
 # The basic export, and the one with a line for each hit of a snapshot.

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.validation import check_members
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.validation import check_members
 from svc_notebook.tuning.tables.schema import is_missing
 from svc_notebook.tuning.tables.tables import Queries, check_queries
 

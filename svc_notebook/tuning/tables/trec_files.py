@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.core.files import replace_file
 from svc_notebook.errors import BadInput, unreadable
-from svc_notebook.files import replace_file
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments, check_runs
 
 QueryIds = DataFrame | Mapping[str, str] | str | os.PathLike[str]

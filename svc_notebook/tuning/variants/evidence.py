@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from svc_notebook.display import format_count
+from svc_notebook.core.display import format_count
 from svc_notebook.tuning.statistics import FEW_QUERIES, Floats, max_sign_flips
 
 # The probability, at most, with which a variant is chosen if none differs from the index.

@@ -8,7 +8,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.display import format_number
+from svc_notebook.core.display import format_number
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.statistics import TIE_TOLERANCE
 from svc_notebook.tuning.tables.relevance import relevant_from

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
-from svc_notebook.api.parameters import LOCAL_PARAMETERS
-from svc_notebook.display import format_difference
+from svc_notebook.core.api.parameters import LOCAL_PARAMETERS
+from svc_notebook.core.display import format_difference
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.request_part import write_code
 from svc_notebook.tuning.changes.snapshots import Snapshot

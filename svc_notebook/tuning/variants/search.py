@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from pandas import DataFrame
 
-from svc_notebook.client import AsyncClient
-from svc_notebook.declarations.declaration import public
+from svc_notebook.data.client import AsyncClient
+from svc_notebook.data.declarations import public
+from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, Stopped
-from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
 from svc_notebook.tuning.diagnosis.diagnosis import diagnose
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis

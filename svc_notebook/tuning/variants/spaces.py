@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.api.parameters import PARAMETERS
-from svc_notebook.display import shorten, text_of
+from svc_notebook.core.api.parameters import PARAMETERS
+from svc_notebook.core.display import shorten, text_of
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.change_spec import read_proposal
 from svc_notebook.tuning.changes.parameter_overrides import IGNORED_SETTINGS

@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_notebook.core.tokenization.tokenizer import Token, TokenizerSettings, split, tokens
+from svc_notebook.core.tokenization.word_breaks import choose_languages
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.response.highlight import (
     MAX_TEXT_CHARACTERS,
@@ -19,8 +21,6 @@ from svc_notebook.service.engine.response.highlight import (
     snippet_hit,
 )
 from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, TokenMatch
-from svc_notebook.tokenization.tokenizer import Token, TokenizerSettings, split, tokens
-from svc_notebook.tokenization.word_breaks import choose_languages
 
 # Nothing a text below holds, so that taking them out gives the text back.
 OPEN, CLOSE, CUT = "\ue000", "\ue001", "\ue002"

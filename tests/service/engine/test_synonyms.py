@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.service.engine import Index, SearchResult
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Replacement, Thesaurus
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 from tests.service.engine import cases
 from tests.service.engine.oracle import split
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.engine import Index, SearchResult
-from svc_notebook.tokenization import word_breaks
-from svc_notebook.tokenization.tokenizer import (
+from svc_notebook.core.tokenization import word_breaks
+from svc_notebook.core.tokenization.tokenizer import (
     TokenizerSettings,
     fold,
     positions,
@@ -19,6 +18,7 @@ from svc_notebook.tokenization.tokenizer import (
     split_all,
     tokens,
 )
+from svc_notebook.service.engine import Index, SearchResult
 
 JAPANESE = {"indexLanguages": ["ja"]}
 JAPANESE_TEXTS = [

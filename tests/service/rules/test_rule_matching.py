@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.response.facets import Named
 from svc_notebook.service.engine.text.lexicon import LanguageResources
@@ -19,7 +20,6 @@ from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.rules.book import Rulebook
 from svc_notebook.service.rules.pattern import Pattern
 from svc_notebook.service.rules.search_context import SearchContext
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 from tests.conftest import examples
 from tests.service.engine.oracle import typos_between
 

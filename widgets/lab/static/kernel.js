@@ -5,7 +5,7 @@ import { connect, Cancelled, CallError } from "../../kit/bridge.js";
 /** @typedef {import("../types").KernelState} KernelState */
 /** @typedef {import("../types").Calls} Calls */
 
-const TARGET = "svc_notebook.lab";
+const TARGET = "svc_notebook.faces.lab";
 const ATTACH = `__import__('${TARGET}.kernel', fromlist=['attach']).attach()`;
 // Neither names nor output nor history: a user expression of an empty, silent request.
 const PROBE =

@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import msgspec
 
-from svc_notebook.child_process import python_command, start_process
+from svc_notebook.core.child_process import python_command, start_process
 
 LENGTH_PREFIX_BYTES = 4
 # Starting takes at most a second, unless the machine is overloaded.

@@ -15,9 +15,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from svc_notebook.child_process import find_program
+from svc_notebook.core.child_process import find_program
+from svc_notebook.core.temporary_folders import TemporaryFolder
 from svc_notebook.errors import BadInput
-from svc_notebook.temporary_folders import TemporaryFolder
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright

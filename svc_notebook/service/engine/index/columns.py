@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix, group_by_prefix, make_mask
 from svc_notebook.service.engine.index.flatten import Leaf, number_text
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 Span = tuple[int, int]
 

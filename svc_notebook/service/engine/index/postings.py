@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.service.engine.arrays import (
     Array,
     Arrays,
@@ -30,7 +31,6 @@ from svc_notebook.service.engine.text.synonyms import (
     find_placeholders,
 )
 from svc_notebook.service.engine.text.typos import Vocabulary
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 ELEMENT_GAP = 8
 # The highest stored position: later words match and rank as if they were here.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.errors import BadInput
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 TAGS = "_tags"
 OBJECT_ID = "objectID"

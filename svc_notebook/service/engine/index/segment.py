@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from svc_notebook.core.tokenization.tokenizer import split_camel
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.attribute_lengths import (
     MAX_STORED_ATTRIBUTES,
@@ -43,7 +44,6 @@ from svc_notebook.service.engine.index.schema import (
     covers,
 )
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
-from svc_notebook.tokenization.tokenizer import split_camel
 
 Column = TypeVar("Column", Labels, Numbers)
 

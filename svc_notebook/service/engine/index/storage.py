@@ -22,7 +22,8 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
-from svc_notebook.files import write_atomically
+from svc_notebook.core.files import write_atomically
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix
 from svc_notebook.service.engine.index.attribute_lengths import no_word_counts
 from svc_notebook.service.engine.index.columns import Labels, Numbers
@@ -34,7 +35,6 @@ from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 FILE_FORMAT = 6
 MANIFEST = "manifest.json"

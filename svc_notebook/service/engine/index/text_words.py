@@ -13,17 +13,17 @@ from itertools import compress, count
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, concatenate_ranges
-from svc_notebook.service.engine.term_dictionary import starts_of
-from svc_notebook.tokenization.character_table import BREAK
-from svc_notebook.tokenization.joined_words import (
+from svc_notebook.core.tokenization.character_table import BREAK
+from svc_notebook.core.tokenization.joined_words import (
     LINK,
     PERIOD,
     WHOLE_WORD,
     IndexedWord,
     index_chain,
 )
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split_chains
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split_chains
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges
+from svc_notebook.service.engine.term_dictionary import starts_of
 
 # Texts that are compared to decide whether each distinct text is split once.
 SAMPLED_TEXTS = 1000

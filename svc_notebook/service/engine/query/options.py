@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.core.api.parameters import PARAMETERS
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.service.engine.index.schema import (
     Faceted,
     Searched,
@@ -23,7 +24,6 @@ from svc_notebook.service.engine.text.lexicon import (
     NormalizedLexicon,
 )
 from svc_notebook.service.engine.text.stop_words import standard_languages
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 # Internal setting that marks a virtual replica, whose customRanking sorts the relevant hits.
 VIRTUAL = "_virtual"

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from svc_notebook.core.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, fold, split
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.term_variants import TermVariant, expand_words
 from svc_notebook.service.engine.query.typed_words import separate_query
-from svc_notebook.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, fold, split
 
 # The typo cost of several words joined into one, or one split into several.
 JOINED_TYPOS = 1

@@ -7,12 +7,12 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import NamedTuple
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.text.compounds import LINKS, Splitter
 from svc_notebook.service.engine.text.stems import Stemmer
 from svc_notebook.service.engine.text.synonyms import Replacement
 from svc_notebook.service.engine.text.typos import Vocabulary
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 # The languages of word forms if neither the query nor the index declares one.
 DEFAULT_LANGUAGES = ("en",)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
+from svc_notebook.core.tokenization.character_table import INVISIBLE_SPACE
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, fold
+from svc_notebook.core.tokenization.word_breaks import find_last_run
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.term_dictionary import TermDictionary
-from svc_notebook.tokenization.character_table import INVISIBLE_SPACE
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, fold
-from svc_notebook.tokenization.word_breaks import find_last_run
 
 # The longest beginning of a word that is looked for.
 MAX_TYPED_LETTERS = 20

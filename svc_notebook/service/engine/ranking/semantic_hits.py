@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from svc_notebook.api.messages import VECTORS_PENDING
+from svc_notebook.core.api.messages import VECTORS_PENDING
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
@@ -20,7 +21,6 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
 from svc_notebook.service.engine.ranking.retrieval import match_words
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -13,17 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
-from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
-from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
-from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
-from svc_notebook.service.engine.text.synonyms import (
-    BracketedToken,
-    find_placeholders,
-    is_placeholder,
-)
-from svc_notebook.tokenization.joined_words import distinct_words, has_joiner
-from svc_notebook.tokenization.tokenizer import (
+from svc_notebook.core.tokenization.joined_words import distinct_words, has_joiner
+from svc_notebook.core.tokenization.tokenizer import (
     Position,
     Token,
     end_of_letters,
@@ -32,6 +23,15 @@ from svc_notebook.tokenization.tokenizer import (
     positions,
     split,
     split_camel,
+)
+from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
+from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
+from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
+from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
+from svc_notebook.service.engine.text.synonyms import (
+    BracketedToken,
+    find_placeholders,
+    is_placeholder,
 )
 
 __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from svc_notebook.api.parameters import default_of
+from svc_notebook.core.api.parameters import default_of
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import INTERNAL, covers, read_searched
-from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 SNIPPET_WORDS = 10
 _SNIPPET = re.compile(r"([^:]+)(?::0*([1-9][0-9]{0,8}))?")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svc_notebook.api.messages import NEURAL_MESSAGE, PAGINATION_MESSAGE, VECTORS_PENDING
+from svc_notebook.core.api.messages import NEURAL_MESSAGE, PAGINATION_MESSAGE, VECTORS_PENDING
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import Schema, read_filterable
 from svc_notebook.service.engine.index.segment_reader import SegmentReader

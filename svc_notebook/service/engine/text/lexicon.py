@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.service.engine.text.compounds import Splitter, standard_splitter
 from svc_notebook.service.engine.text.lemmatization import (
     LEXICON_LANGUAGE,
@@ -18,7 +19,6 @@ from svc_notebook.service.engine.text.stems import Stemmer, find_stemmer
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.engine.text.table_builds import is_table_ready
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 Entry = Mapping[str, Any]
 Phrase = tuple[str, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache, lru_cache
 
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 
 # The source lists words of web pages and domain endings as English stop words, among them many
 # words that people search for. Here they are not stop words.

@@ -22,8 +22,8 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
-from svc_notebook.tokenization.joined_words import count_positions
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, fold, split, split_camel
+from svc_notebook.core.tokenization.joined_words import count_positions
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, fold, split, split_camel
 
 # No word contains the markers; two characters each put them beyond the typo tolerance.
 FIRST_MARKER, LAST_MARKER, ONLY_MARKER = "\x02\x03", "\x03\x02", "\x02\x02"

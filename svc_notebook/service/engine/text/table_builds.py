@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
-from svc_notebook.child_process import python_command, start_process
-from svc_notebook.files import FileLock
+from svc_notebook.core.child_process import python_command, start_process
+from svc_notebook.core.files import FileLock
 from svc_notebook.service.engine.text.word_forms import has_table, standard_table, table_path
 
 LOCK_POLL_SECONDS = 0.2

@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 import platformdirs
 
-from svc_notebook.files import replace_file
+from svc_notebook.core.files import replace_file
+from svc_notebook.core.tokenization.character_table import BREAK
+from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split_all
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.deadline import stop_clock
 from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
-from svc_notebook.tokenization.character_table import BREAK
-from svc_notebook.tokenization.tokenizer import TokenizerSettings, split_all
 
 # Increased whenever the saved content changes.
 TABLE_FORMAT = 1

@@ -1,0 +1,1 @@
+"""What every room stands on: files, display, texts as words, the declared API."""

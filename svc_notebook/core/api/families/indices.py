@@ -1,0 +1,37 @@
+"""Endpoints that list, copy, move and delete indices."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from svc_notebook.core.api.declaration import Api, endpoint
+from svc_notebook.core.api.shapes import Deleted, IndexList, Natural, Updated
+
+CopyScope = Literal["settings", "synonyms", "rules"]
+
+
+class IndexEndpoints(Api, interface="search"):
+    """Endpoints for whole indices."""
+
+    @endpoint("DELETE", "/1/indexes/{index}", acl="deleteIndex")
+    async def delete_index(self, index: str) -> Deleted:
+        """Delete an index with its records and settings."""
+        ...
+
+    @endpoint("POST", "/1/indexes/{index}/operation", acl="addObject")
+    async def operate_index(
+        self,
+        index: str,
+        operation: Literal["move", "copy"],
+        destination: str,
+        scope: list[CopyScope] | None = None,
+    ) -> Updated:
+        """Copy or move an index; with `scope`, copy only those parts."""
+        ...
+
+    @endpoint("GET", "/1/indexes", acl="listIndexes")
+    async def list_indices(
+        self, *, page: Natural | None = None, hitsPerPage: Natural | None = None
+    ) -> IndexList:
+        """List all indices or, if `page` is given, pages of 100."""
+        ...

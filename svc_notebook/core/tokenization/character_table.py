@@ -1,0 +1,161 @@
+"""Character tables: what each character of a text is folded to.
+
+Letters are lowercase and without accents; separators are blanks; periods and apostrophes are the
+joiners of `joined_words`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
+
+from svc_notebook.core.tokenization.joined_words import (
+    APOSTROPHES,
+    JOINERS,
+    LINK,
+    PERIOD,
+    PERIODS,
+    SYMBOLS,
+)
+
+# The separator between two texts that are folded together; never part of a word.
+BREAK = "\x01"
+
+# Letters that Unicode does not decompose, and their usual replacements.
+UNDECOMPOSED_LETTERS = {
+    "æ": "ae",
+    "œ": "oe",
+    "ø": "o",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ħ": "h",
+    "\u0131": "i",
+    "\u0629": "\u0647",
+    "\u0649": "\u064a",
+}
+# The Arabic tatweel only stretches a word.
+TATWEEL = "\u0640"
+# The combining class of the Japanese voicing marks.
+KANA_VOICING = 8
+VARIATION_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+CHINESE_CHARACTERS = (
+    range(0x3400, 0x4DC0),
+    range(0x4E00, 0xA000),
+    range(0xF900, 0xFB00),
+    range(0x20000, 0x40000),
+)
+# Scripts written without spaces: every character is a word, unless `word_breaks` finds the words.
+UNSPACED_SCRIPTS = (range(0x3040, 0x30FB), *CHINESE_CHARACTERS)
+# Joiners and soft hyphens are removed inside a word; this one separates words.
+INVISIBLE_SPACE = "\u200b"
+
+
+@lru_cache(maxsize=64)
+def make_table(
+    separators: str, diacritics: str, replacing: tuple[tuple[str, str], ...], *, isolates: bool
+) -> dict[int, str]:
+    """Return the table of some settings; it isolates each character of unspaced scripts or not."""
+    return CharacterTable(separators, diacritics, dict(replacing), isolates=isolates)
+
+
+def _piece(letter: str, *, isolates: bool) -> str:
+    if letter in PERIODS:
+        return PERIOD
+    if letter in APOSTROPHES or letter in SYMBOLS:
+        return LINK
+    letters = _letters(letter)
+    if isolates and any(_is_in(letter, UNSPACED_SCRIPTS) for letter in letters):
+        return f" {letters} " if len(letters) == 1 else " "
+    if letters:
+        return letters
+    if letter == TATWEEL or all(map(_is_accent, unicodedata.normalize("NFKD", letter))):
+        return ""
+    invisible = unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE
+    return "" if invisible else " "
+
+
+def _is_in(letter: str, scripts: Iterable[range]) -> bool:
+    return any(ord(letter) in script for script in scripts)
+
+
+def _letters(text: str, accents: bool = False) -> str:
+    """Return the word characters of a text, lowercase and without accents unless they are kept."""
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    kept = (c for c in decomposed if _is_letter(c) or (accents and _is_accent(c)))
+    letters = "".join(
+        simplify(c) if _is_in(c, CHINESE_CHARACTERS) else UNDECOMPOSED_LETTERS.get(c, c)
+        for c in kept
+    )
+    return unicodedata.normalize("NFC", letters)
+
+
+def _is_letter(character: str) -> bool:
+    """Return whether a character is a letter; vowel signs are letters, accents are not."""
+    if unicodedata.category(character)[0] == "M":
+        return not _is_accent(character)
+    return character.isalnum() and character not in APOSTROPHES and character != TATWEEL
+
+
+def _is_accent(character: str) -> bool:
+    kind = unicodedata.combining(character)
+    selects = _is_in(character, VARIATION_SELECTORS)
+    return kind in (1, KANA_VOICING) or 10 <= kind <= 36 or kind >= 200 or selects
+
+
+class CharacterTable(dict[int, str]):
+    """The replacement of each character, computed on first use."""
+
+    def __init__(
+        self, separators: str, diacritics: str, replacing: Mapping[str, str], *, isolates: bool
+    ) -> None:
+        self._separators = separators
+        self._kept = {form for c in diacritics for form in (c, c.casefold(), c.upper())}
+        self._replacing = replacing
+        self._isolates = isolates
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        if letter == BREAK or letter in JOINERS:
+            piece = " "
+        elif letter in self._separators:
+            piece = f" {letter} "
+        elif letter in self._replacing or letter.lower() in self._replacing:
+            replacement = self._replacing.get(letter, self._replacing.get(letter.lower(), ""))
+            piece = _letters(replacement) or " "
+        elif letter in self._kept:
+            kept = _letters(letter.casefold(), accents=True)
+            piece = kept or _piece(letter, isolates=self._isolates)
+        else:
+            piece = _piece(letter, isolates=self._isolates)
+        self[code] = piece
+        return piece
+
+
+class AsciiTable(dict[int, str | None]):
+    """A character table that leaves breaks and non-ASCII characters unchanged."""
+
+    def __init__(self, table: dict[int, str]) -> None:
+        # None removes a character, too, and unlike an empty text does not slow the translation.
+        super().__init__({code: table[code] or None for code in range(128)})
+        self[ord(BREAK)] = BREAK
+
+    def __missing__(self, code: int) -> str:
+        return chr(code)
+
+
+def simplify(character: str) -> str:
+    """Return the simplified form of a Chinese character, or the character itself."""
+    return _converter()(character)
+
+
+@cache
+def _converter() -> Callable[[str], str]:
+    try:
+        from opencc import OpenCC
+    except ImportError:  # a client without the extras `local` and `tuning`
+        return str
+    convert: Callable[[str], str] = OpenCC("t2s").convert
+    return convert

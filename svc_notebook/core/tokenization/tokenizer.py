@@ -1,0 +1,323 @@
+"""Tokenization: normalize text, split it into words, and map words to character offsets.
+
+`fold` and `split` process whole texts at once; `tokens` also returns the offsets of each word. Both
+return the same words because they use the same character table. What is a word around periods and
+apostrophes is defined in `joined_words`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from svc_notebook.core.tokenization.character_table import (
+    BREAK,
+    INVISIBLE_SPACE,
+    AsciiTable,
+    make_table,
+)
+from svc_notebook.core.tokenization.joined_words import (
+    APOSTROPHES,
+    JOINERS,
+    LINK,
+    PERIOD,
+    PERIODS,
+    WHOLE_WORD,
+    find_chains,
+    has_joiner,
+    join_words,
+    read_chain,
+    trim_joiners,
+)
+from svc_notebook.core.tokenization.word_breaks import (
+    JAPANESE,
+    Languages,
+    choose_languages,
+    find_breaks,
+    insert_breaks,
+)
+
+ASCII_RUN = re.compile(r"[\x00-\x7f]+")
+BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
+
+
+class Token(NamedTuple):
+    """One word of a text, normalized, with its start and end offsets in the original text."""
+
+    text: str
+    start: int
+    end: int
+
+
+class Position(NamedTuple):
+    """One position of a text: its start and end offsets, and the words indexed there."""
+
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+
+
+class _Chain(NamedTuple):
+    """A chain of letters and joiners, with the start and end offsets of each of its characters."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def token(self, text: str, start: int, end: int) -> Token:
+        return Token(text, self.starts[start], self.ends[end - 1])
+
+
+@dataclass(frozen=True)
+class TokenizerSettings:
+    """The settings that affect tokenization; `languages` are those whose words are found."""
+
+    separators: str = ""
+    diacritics: str = ""
+    camel: frozenset[str] = frozenset()
+    replacing: tuple[tuple[str, str], ...] = ()
+    languages: Languages = ()
+    table: dict[int, str] = field(init=False, repr=False, compare=False, hash=False)
+
+    def __post_init__(self) -> None:
+        isolates = all(language != JAPANESE for language, _ in self.languages)
+        table = make_table(self.separators, self.diacritics, self.replacing, isolates=isolates)
+        object.__setattr__(self, "table", table)
+
+    @classmethod
+    def of(cls, settings: Mapping[str, Any]) -> TokenizerSettings:
+        """Read the tokenizer settings from an index's settings."""
+        custom = settings.get("customNormalization") or {}
+        replacing = sorted(item for pairs in custom.values() for item in pairs.items())
+        return cls(
+            settings.get("separatorsToIndex") or "",
+            settings.get("keepDiacriticsOnCharacters") or "",
+            frozenset(settings.get("camelCaseAttributes") or ()),
+            tuple(replacing),
+            choose_languages(tuple(settings.get("indexLanguages") or ())),
+        )
+
+    @property
+    def has_default_ascii_folding(self) -> bool:
+        """Whether no setting changes how ASCII text is folded."""
+        return not self.separators and not self.replacing
+
+    def separate(self, text: str) -> str:
+        """Insert a separator between the words of languages that are written without blanks."""
+        return insert_breaks(text, self.languages, INVISIBLE_SPACE) if self.languages else text
+
+
+def fold(text: str, rules: TokenizerSettings, *, separated: bool = False) -> str:
+    """Return the normalized chains of a text, separated by blanks.
+
+    With `separated`, `rules.separate` has separated its words.
+    """
+    if not (separated or text.isascii()):
+        text = rules.separate(text)
+    return trim_joiners(text.translate(rules.table))
+
+
+def split(text: str, rules: TokenizerSettings) -> list[str]:
+    """Return the words of a text."""
+    return join_words(fold(text, rules))
+
+
+def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
+    """Return the words of all texts in one list, with a `BREAK` after each text's last word."""
+    return join_words(" ".join(split_chains(texts, rules)))
+
+
+def split_chains(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
+    """Return the chains of all texts in one list, with a `BREAK` after each text's last chain."""
+    if not texts:
+        return []
+    if not rules.has_default_ascii_folding:
+        return [*_join_texts([fold(text, rules) for text in texts]).split(), BREAK]
+    if rules.languages:
+        texts = [text if text.isascii() else rules.separate(text) for text in texts]
+    table, whole = AsciiTable(rules.table), _join_texts(texts)
+    if whole.isascii():
+        return [*trim_joiners(whole.translate(table)).split(), BREAK]
+    # Few characters are not ASCII: those are folded first, the others together, which is faster.
+    whole = _join_texts(
+        [text if text.isascii() else _fold_beyond_ascii(text, rules) for text in texts]
+    )
+    # One other character would make the translation of the whole text slow.
+    whole = ASCII_RUN.sub(lambda run: run[0].translate(table), whole)
+    return [*trim_joiners(whole).split(), BREAK]
+
+
+def _join_texts(texts: Sequence[str]) -> str:
+    whole = f" {BREAK} ".join(texts)
+    if whole.count(BREAK) != len(texts) - 1:
+        whole = f" {BREAK} ".join(text.replace(BREAK, " ") for text in texts)
+    return whole
+
+
+def _fold_beyond_ascii(text: str, rules: TokenizerSettings) -> str:
+    """Fold the characters of a text that are not ASCII; joiners remain as ASCII has them."""
+    return BEYOND_ASCII.sub(
+        lambda run: run[0].translate(rules.table).translate(_ASCII_JOINERS), text
+    )
+
+
+_ASCII_JOINERS = str.maketrans({PERIOD: PERIODS[0], LINK: APOSTROPHES[0]})
+
+
+def split_camel(text: str) -> str:
+    """Insert a blank between a lowercase letter and a capital that follows it."""
+    return "".join(
+        f" {letter}" if before.islower() and letter.isupper() else letter
+        for before, letter in zip(f" {text}", text, strict=False)
+    )
+
+
+def tokens(text: str, rules: TokenizerSettings, *, camel: bool = False) -> list[Token]:
+    """Return the words of a text, as `split` does, with their offsets."""
+    return [
+        chain.token(word.text, *word.span())
+        for chain in _read_chains(text, rules, camel=camel)
+        for word in read_chain(chain.text)
+    ]
+
+
+def positions(text: str, rules: TokenizerSettings, *, camel: bool = False) -> list[Position]:
+    """Return the positions of a text, with the words and parts of words that are indexed there."""
+    return [
+        position
+        for chain in _read_chains(text, rules, camel=camel)
+        for position in _read_positions(chain)
+    ]
+
+
+def find_tokens(
+    text: str,
+    rules: TokenizerSettings,
+    words: Collection[str],
+    *,
+    camel: bool = False,
+    folded: str = "",
+) -> list[Token]:
+    """Return the indexed words of a text that are wanted, in the order of their offsets.
+
+    `folded` is the folded text, if it is known.
+    """
+    folded = folded or fold(text, rules)
+    if camel or not _is_in_place(text, folded, rules):
+        chains = _chains_by_character(text, rules, camel)
+        return [token for chain in chains for token in _index_tokens(chain, words)]
+    padded = f" {folded} "
+    tokens = [token for word in words for token in _find_word(padded, word)]
+    if len(words) == 1 and not has_joiner(folded):
+        return tokens
+    for start, chain in find_chains(folded):
+        tokens += _index_tokens(_chain_at(start, chain), words)
+    return sorted(tokens, key=itemgetter(1))
+
+
+def _read_chains(text: str, rules: TokenizerSettings, *, camel: bool) -> list[_Chain]:
+    folded = fold(text, rules)
+    if camel or not _is_in_place(text, folded, rules):
+        return _chains_by_character(text, rules, camel)
+    # Nothing between two chains can match the next one, so a forward search finds it.
+    chains, end = [], 0
+    for chain in folded.split():
+        start = folded.index(chain, end)
+        end = start + len(chain)
+        chains.append(_chain_at(start, chain))
+    return chains
+
+
+def _chain_at(start: int, chain: str) -> _Chain:
+    end = start + len(chain)
+    return _Chain(chain, range(start, end), range(start + 1, end + 1))
+
+
+def _index_tokens(chain: _Chain, words: Collection[str]) -> list[Token]:
+    """Return the wanted words and parts of a chain, each once."""
+    tokens = [
+        token
+        for position in _read_positions(chain)
+        for token in position.tokens
+        if token.text in words
+    ]
+    return sorted(dict.fromkeys(tokens), key=itemgetter(1))
+
+
+def _read_positions(chain: _Chain) -> Iterator[Position]:
+    for word in read_chain(chain.text):
+        whole, layout = chain.token(word.text, *word.span()), word.positions
+        for number, here in enumerate(layout):
+            positions = [
+                whole if part == WHOLE_WORD else chain.token(word.parts[part], *word.span(part))
+                for part in here
+            ]
+            start = positions[-1].start if number else whole.start
+            end = positions[-1].end if number < len(layout) - 1 else whole.end
+            yield Position(start, end, tuple(positions))
+
+
+def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettings) -> int:
+    """Return the offset in the text where the first `letters` letters of a token end."""
+    if letters >= len(token.text):
+        return token.end
+    seen = 0
+    for position in range(token.start, token.end):
+        piece = rules.table[ord(text[position])]
+        seen += 0 if piece in JOINERS else len(piece.strip())
+        if seen >= letters:
+            return _after_accents(text, position + 1, rules.table)
+    return token.end
+
+
+def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
+    """Return whether each character of a text was folded to exactly one."""
+    if len(folded) != len(text):
+        return False
+    if rules.has_default_ascii_folding and text.isascii():
+        return True
+    table = rules.table
+    return all(len(table[ord(letter)]) == 1 for letter in set(text))
+
+
+def _find_word(padded: str, word: str) -> list[Token]:
+    """Find a word in a folded text padded with a blank at both ends."""
+    tokens, enclosed = [], f" {word} "
+    start = padded.find(enclosed)
+    while start >= 0:
+        tokens.append(Token(word, start, start + len(word)))
+        start = padded.find(enclosed, start + 1)
+    return tokens
+
+
+def _chains_by_character(text: str, rules: TokenizerSettings, camel: bool) -> list[_Chain]:
+    chains: list[_Chain] = []
+    table = rules.table
+    breaks = frozenset(find_breaks(text, rules.languages) if rules.languages else ())
+    chain, starts, ends = "", list[int](), list[int]()
+    before = ""
+    for position, letter in enumerate(text):
+        piece = table[ord(letter)]
+        is_break = position in breaks or (camel and before.islower() and letter.isupper())
+        before = letter
+        if chain and (is_break or piece[:1] == " "):
+            chains.append(_Chain(chain, starts, ends))
+            chain, starts, ends = "", [], []
+        if letters := piece.strip(" "):
+            chain += letters
+            starts += [position] * len(letters)
+            ends += [_after_accents(text, position + 1, table)] * len(letters)
+        if chain and piece[-1:] == " ":
+            chains.append(_Chain(chain, starts, ends))
+            chain, starts, ends = "", [], []
+    return [*chains, _Chain(chain, starts, ends)] if chain else chains
+
+
+def _after_accents(text: str, end: int, table: dict[int, str]) -> int:
+    """Skip combining accents, which belong to the letter before them."""
+    while end < len(text) and not table[ord(text[end])]:
+        end += 1
+    return end

@@ -1,0 +1,1 @@
+"""Calls and rows: the client, answers as DataFrames, loads, plots, session, declarations."""

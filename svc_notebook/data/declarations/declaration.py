@@ -1,0 +1,220 @@
+"""The decorators that declare public functions and verbs, where the functions are defined.
+
+Everything else is derived from a declaration: the blocking variant, `svc.NAME` and `svc.aio.NAME`,
+the verb with its options, help, completion and the pages of the documentation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from svc_notebook.data.declarations.arguments import check_arguments
+from svc_notebook.data.declarations.former_names import accept_former_names
+from svc_notebook.data.declarations.shared_entries import complete
+
+if TYPE_CHECKING:
+    from svc_notebook.data.client import Client
+
+F = TypeVar("F", bound=Callable[..., Any])
+Face = Literal["magic", "command"]
+BOTH: tuple[Face, ...] = ("magic", "command")
+Spares = Callable[[Mapping[str, Any]], bool]
+Settles = Callable[[Mapping[str, Any], "Client"], tuple[str, dict[str, Any]]]
+_ATTRIBUTE = "__declaration__"
+
+
+@dataclass(frozen=True)
+class BodyDocument:
+    """The content of a body other than options: objects of a shape, for one argument.
+
+    With `script`, the function also takes JavaScript, as text.
+    """
+
+    argument: str
+    shape: Any
+    many: bool = True
+    script: bool = False
+
+
+@dataclass(frozen=True)
+class VerbDeclaration:
+    """A verb of `%svc` and `svc` that calls a function.
+
+    The parameters of the function are the options of the verb: positional parameters are operands,
+    keyword-only ones are `--name` options. Types come from the annotations, descriptions from the
+    docstring, and the summary from its first line.
+
+    - `operands`: the positional parameters, in order, where they differ from the function's.
+    - `options`: the only keyword-only parameters that are options; `without`: those that are not.
+    - `names`: the word for a parameter where it is not the parameter's name.
+    - `help`, `types`, `completes`: by parameter, where they cannot be derived.
+    - `rest`: the operand that takes all remaining words; by default the last one, if it is a list
+      or the query.
+    - `variable`: the argument that `--from VARIABLE` sets in a notebook.
+    - `spread`: the TypedDict whose members are options and members of a body.
+    - `document`: the objects that a body contains, if it does not contain options.
+    - `fixed`: arguments that every call has; `result`: what converts the result of the
+      function to that of the verb.
+    - `lists`: whether the word `list` may follow the name.
+    - `destructive`: what the verb does, for the confirmation; `{name}` is replaced by an argument.
+      `spares` returns whether these arguments need no confirmation, and `settles` the description
+      that only the client can give, with arguments that bind the call to it. `writes_to` is the
+      argument with the profile that the verb writes to, if it is not the client's.
+    - `checks`: returns whether these arguments ask for a verdict. The command then has the exit
+      status 0 or 1 for the outcome, and 2 for every failure.
+    """
+
+    name: str
+    examples: tuple[str, ...]
+    summary: str = ""
+    operands: tuple[str, ...] | None = None
+    options: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, Any] = field(default_factory=dict)
+    completes: Mapping[str, str | None] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    rest: str | None = None
+    variable: str | None = None
+    spread: Any = None
+    body: str = ""
+    document: BodyDocument | None = None
+    faces: tuple[Face, ...] = BOTH
+    profile: bool = True
+    format: bool = True
+    lists: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    result: Callable[[Any], Any] | None = None
+    destructive: str = ""
+    spares: Spares | None = None
+    checks: Spares | None = None
+    settles: Settles | None = None
+    writes_to: str = ""
+
+
+def verb(name: str, *examples: str, **facts: Any) -> VerbDeclaration:
+    """Declare a verb by its name and the lines that are its examples."""
+    return VerbDeclaration(name, examples, **facts)
+
+
+@dataclass(frozen=True)
+class AccessorMethod:
+    """A method of `df.svc`, `series.svc` or `ddf.svc` that calls a function with the data.
+
+    - `path`: its name, such as `df.svc.push`.
+    - `data`: the parameter that gets the data; none if it is empty.
+    - `index`: the parameter that defaults to the index that is attached to the data.
+    - `column`: the column of the data to pass, by default; the method then has a parameter `id`.
+    - `convert`: what converts the data for the function.
+    """
+
+    path: str
+    data: str = ""
+    index: str = ""
+    column: str = ""
+    convert: Callable[[Any], Any] | None = None
+
+
+def accessor(path: str, data: str = "", **facts: Any) -> AccessorMethod:
+    """Declare the accessor method that passes the data to a parameter of a function."""
+    return AccessorMethod(path, data, **facts)
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """The declaration of one function; `name` is empty if only verbs or accessors call it.
+
+    - `endpoints`: the endpoints of the API that the function calls, the main one first.
+    - `replaces`: endpoints that only `svc.call` calls, each with the expression that does the same.
+    - `accessors`: the accessor methods that call it.
+    - `stream`: the parameter that can be a stream of records.
+    - `bar`: the unit that its progress bar counts; `label` is the bar's text, or the parameter
+      whose value it is.
+    - `described_by`: the path of the function that has the signature and the docstring, if it
+      cannot be imported with this module.
+    - `awaited`: whether it is offered in `aio` alone, as an asynchronous context manager.
+    - `renamed`: former names of parameters, which are accepted with a `DeprecationWarning`.
+    """
+
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    name: str = ""
+    endpoints: tuple[str, ...] = ()
+    replaces: Mapping[str, str] = field(default_factory=dict)
+    accessors: tuple[AccessorMethod, ...] = ()
+    verbs: tuple[VerbDeclaration, ...] = ()
+    stream: str = ""
+    bar: str = ""
+    label: str = "index"
+    described_by: str = ""
+    awaited: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function, which has a blocking variant."""
+        return inspect.iscoroutinefunction(self.function)
+
+
+def public(*verbs: VerbDeclaration, name: str = "", **facts: Any) -> Callable[[F], F]:
+    """Declare a function of `svc`, under its own name unless `name` is given, and its verbs."""
+
+    def declare(function: F) -> F:
+        return _declare(function, name=name or function.__name__, verbs=verbs, **facts)
+
+    return declare
+
+
+def verb_only(*verbs: VerbDeclaration, **facts: Any) -> Callable[[F], F]:
+    """Declare a function that only verbs call."""
+
+    def declare(function: F) -> F:
+        return _declare(function, verbs=verbs, **facts)
+
+    return declare
+
+
+def described(like: str) -> Callable[[F], F]:
+    """Complete the docstring of a function that is offered where it is defined."""
+
+    def complete_docstring(function: F) -> F:
+        signature = inspect.signature(function)
+        function.__doc__ = complete(function.__doc__ or "", signature, calls=False, like=like)
+        return function
+
+    return complete_docstring
+
+
+def accessor_only(*accessors: AccessorMethod, **facts: Any) -> Callable[[F], F]:
+    """Declare a function that only accessors call."""
+
+    def declare(function: F) -> F:
+        return _declare(function, accessors=accessors, **facts)
+
+    return declare
+
+
+def _declare(function: F, *, like: str | None = None, **facts: Any) -> F:
+    """Declare a function; `like` is a docstring with the entries that its docstring lacks."""
+    declared = Declaration(function, inspect.signature(function), **facts)
+    calls = declared.is_async and "client" in declared.signature.parameters
+    function.__doc__ = complete(
+        function.__doc__ or "", declared.signature, calls=calls, unit=declared.bar, like=like
+    )
+    offered: Any = function
+    if not declared.awaited:
+        offered = check_arguments(function, advises=calls)
+    if declared.renamed:
+        offered = accept_former_names(offered, declared.renamed)
+    setattr(offered, _ATTRIBUTE, declared)
+    return cast(F, offered)
+
+
+def declaration_of(function: Callable[..., Any]) -> Declaration | None:
+    """Return the declaration of a function, if it has one."""
+    declared: Declaration | None = getattr(function, "__dict__", {}).get(_ATTRIBUTE)
+    return declared

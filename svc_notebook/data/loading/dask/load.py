@@ -1,0 +1,456 @@
+"""Distributed loads: Dask workers send the partitions of a source, several at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from svc_notebook.data.client.operations import count_records
+from svc_notebook.data.client.task_group import run_together
+from svc_notebook.data.client.tasks import OnProgress
+from svc_notebook.data.client.temporary_index import (
+    TemporaryIndex,
+    copy_around,
+    name_temporary_index,
+)
+from svc_notebook.data.loading.dask.combined_plan import combine_plans
+from svc_notebook.data.loading.dask.partition_options import check_partition_options
+from svc_notebook.data.loading.dask.partition_sender import (
+    AGAIN,
+    RESUME,
+    cluster_lost,
+    count_threads,
+    expects_workers,
+    send_here,
+    send_on_worker,
+)
+from svc_notebook.data.loading.dask.resumption import (
+    PartitionCheckpoint,
+    PublishedPartition,
+    check_hashes,
+    open_partition_checkpoint,
+    still_holds,
+)
+from svc_notebook.data.loading.history.recorder import (
+    LoadRecorder,
+    is_recorded,
+    new_entry,
+    recording,
+)
+from svc_notebook.data.loading.load_plan.contract import LoadContract
+from svc_notebook.data.loading.load_plan.plan import LoadPlan
+from svc_notebook.data.loading.load_plan.row_errors import MAX_LISTED_ROWS
+from svc_notebook.data.loading.options import IfExists, LoadSettings
+from svc_notebook.data.loading.sending.attribute_loss import AttributeLoss
+from svc_notebook.data.loading.sending.concurrency_limiter import (
+    DEFAULT_IN_FLIGHT,
+    ConcurrencyLimiter,
+)
+from svc_notebook.data.loading.sending.load import load_source
+from svc_notebook.data.loading.sending.replacement import (
+    check_rejected,
+    check_share,
+    check_target,
+    warn_of_hashes,
+)
+from svc_notebook.data.loading.sending.result import LoadResult
+from svc_notebook.data.loading.sources.partitions import SourcePartitions, find_workers
+from svc_notebook.errors import BadInput, KeyRefused, ServiceBroken, Stopped, TooMany
+
+if TYPE_CHECKING:
+    from svc_notebook.data.client import AsyncClient
+
+# Partitions in flight if all workers have more threads; each is a task of the event loop.
+MAX_IN_FLIGHT = 1024
+# Attempts of one partition, each with all retries of its batches.
+MAX_ATTEMPTS, FIRST_PAUSE_SECONDS = 4, 1.0
+WATCH_SECONDS = 1.0
+# How long a load waits for a scheduler or workers that are gone, for a connected scheduler that is
+# too busy to answer, and for the first worker of a cluster that starts some.
+MAX_SILENT_SECONDS, MAX_BUSY_SECONDS, MAX_START_SECONDS = 5.0, 30.0, 60.0
+
+
+async def load_partitions(
+    client: AsyncClient,
+    partitions: SourcePartitions,
+    index: str,
+    options: LoadSettings,
+    *,
+    if_exists: IfExists,
+    min_share: float | None,
+    dry_run: bool,
+    resume: bool,
+    verify: bool,
+    in_flight: int | None,
+    on_progress: OnProgress | None,
+    contract: LoadContract | None = None,
+    skip_rejected: bool = True,
+) -> LoadResult:
+    """Send each partition, `in_flight` at a time, on Dask workers if available, else here.
+
+    A partition that is sent again, because its worker was lost, overwrites what it had sent.
+    """
+    options = check_partition_options(partitions, options, if_exists, verify=verify)
+    run = _DaskRun(client, partitions, index, options, in_flight, on_progress)
+    run.contract, run.skip_rejected = contract, skip_rejected
+    if dry_run:
+        first = partitions.first()
+        return await load_source(
+            client, first, index, run.options_of(0), dry_run=True, contract=contract
+        )
+    run.checkpoint = open_partition_checkpoint(
+        client, partitions, index, options, if_exists, hashed=run.hashed
+    )
+    if resume and not run.checkpoint:
+        raise BadInput(
+            f"{partitions.name} cannot be resumed, because Dask does not recognise its partitions "
+            "again: write it to Parquet files, and load dd.read_parquet(…) of them"
+        )
+    if not (resume and run.checkpoint and run.checkpoint.entries):
+        await check_target(client, index, if_exists)
+        if if_exists == "append" and run.hashed and not resume:
+            await warn_of_hashes(client, index)
+    run.options = await _check_attribute_loss(client, partitions, index, run, if_exists)
+    try:
+        with run.checkpoint.hold() if run.checkpoint else nullcontext():
+            async with _recorded(run, if_exists):
+                await run.carry_out(if_exists, min_share, resume=resume)
+    except asyncio.CancelledError:
+        raise Stopped(f"stopped. {run.progress()}", result=run.result()) from None
+    except Exception as error:  # the computation of a partition can raise any error
+        error.add_note(run.progress())
+        raise
+    return run.result()
+
+
+def _recorded(run: _DaskRun, if_exists: IfExists) -> AbstractAsyncContextManager[None]:
+    """Return the context that lists the load in the journal; it cannot be undone."""
+    if not is_recorded(run.index):
+        return nullcontext()
+    entry = new_entry(
+        run.client, run.result().plan, if_exists, run.options.action, source=run.partitions.name
+    )
+    entry = msgspec.structs.replace(entry, options=run.options.to_save())
+    recorder = LoadRecorder(run.client, entry, 0)
+    recorder.abandon("its partitions are sent side by side, and no previous versions are kept")
+    return recording(recorder, lambda: (run.result(), 0))
+
+
+async def _check_attribute_loss(
+    client: AsyncClient, partitions: SourcePartitions, index: str, run: _DaskRun, if_exists: str
+) -> LoadSettings:
+    """Refuse to delete attributes of existing records; return the options of the partitions.
+
+    The first partition is checked before anything is sent. The others are checked when they are
+    sent, if the index has records.
+    """
+    options = run.options
+    if options.action != "replace" or options.replace_records:
+        return options
+    has_records = if_exists == "append"
+    with suppress(KeyRefused):  # each partition notes that its records cannot be read
+        has_records = has_records and await count_records(client, index) > 0
+    if not has_records:
+        return replace(options, replace_records=True)
+    first = await asyncio.to_thread(partitions.first)
+    plan = (await load_source(client, first, index, run.options_of(0), dry_run=True)).plan
+    if plan.deleted_attributes:
+        raise AttributeLoss(plan.deleted_attributes).refusal(index)
+    return options
+
+
+@dataclass
+class _DaskRun:
+    client: AsyncClient
+    partitions: SourcePartitions
+    index: str
+    options: LoadSettings
+    # None follows the number of the workers' threads.
+    in_flight: int | None
+    on_progress: OnProgress | None
+    limiter: ConcurrencyLimiter = field(default_factory=lambda: ConcurrencyLimiter(1))
+    # No partition is begun before this time, which the overload of one of them sets.
+    paused_until: float = 0.0
+    decreased_at: float = 0.0
+    finished: asyncio.Event = field(default_factory=asyncio.Event)
+    done: dict[int, LoadResult] = field(default_factory=dict)
+    # The published partitions, on disk; and those that an interrupted load had published.
+    checkpoint: PartitionCheckpoint | None = None
+    earlier: dict[int, PublishedPartition] = field(default_factory=dict)
+    # Partitions that were handed out: those that are not done may be stored in part.
+    begun: set[int] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    # The columns that each partition must have, and whether rejected rows do not prevent a
+    # replacement.
+    contract: LoadContract | None = None
+    skip_rejected: bool = True
+    # Whether the temporary index is kept although the load was refused.
+    is_kept: bool = False
+    started: float = field(default_factory=monotonic)
+
+    async def carry_out(
+        self, if_exists: IfExists, min_share: float | None, *, resume: bool
+    ) -> None:
+        """Send into the index itself, or into the temporary index that replaces it."""
+        replaces = if_exists == "replace"
+        target = name_temporary_index(self.index, "load") if replaces else self.index
+        if self.checkpoint:
+            target = await self._resume_or_begin(self.checkpoint, target, resume=resume)
+        if replaces:
+            await self._replace(target, min_share)
+        else:
+            await self.send(target)
+        if self.checkpoint:
+            self.checkpoint.discard()
+
+    async def _resume_or_begin(
+        self, checkpoint: PartitionCheckpoint, target: str, *, resume: bool
+    ) -> str:
+        """Resume an interrupted load, or delete its temporary index; return the target index."""
+        earlier, entries = checkpoint.target, checkpoint.entries
+        if (
+            resume
+            and earlier
+            and entries
+            and await still_holds(self.client, earlier, entries, self.options)
+        ):
+            self.earlier = {entry.number: entry for entry in entries}
+            return earlier
+        if resume:
+            # The same partitions get the same ids again: those overwrite what was sent.
+            if self.hashed and target == self.index and checkpoint.found != checkpoint.state:
+                await check_hashes(self.client, self.index)
+            self.notes.append(
+                "the source, the options or the index have changed: all rows were sent again"
+                if earlier
+                else "no interrupted load of these partitions is known: all rows were sent"
+            )
+        if earlier and earlier not in (target, self.index):
+            left = TemporaryIndex(self.client, self.index, "load", name=earlier)
+            await left.claim(drop_at_exit=False)
+            await left.discard()
+        checkpoint.begin(target)
+        return target
+
+    async def _replace(self, target: str, min_share: float | None) -> None:
+        """Fill a temporary index, and move it over the index; an interrupted load is resumed."""
+        temporary = TemporaryIndex(self.client, self.index, "load", name=target)
+        await temporary.claim(drop_at_exit=False)
+        try:
+            await copy_around(self.client, self.index, target)
+            await self.send(target)
+            await self._check_stored(target)
+            if not self.skip_rejected:
+                check_rejected(self._plan().rejected_rows)
+            await self._check_share(min_share)
+            await temporary.promote()
+        except BaseException as error:
+            if self._is_resumable(error):
+                temporary.release()
+            # If it cannot be deleted, and there is a checkpoint, the next load deletes it.
+            elif await temporary.discard(warn=not self.checkpoint) and self.checkpoint:
+                self.checkpoint.discard()
+                self.checkpoint = None
+            raise
+
+    async def _check_stored(self, target: str) -> None:
+        if not self.sent:
+            raise BadInput(
+                f"no row was sent, as {self.partitions.name} has {self.rows:,} rows and all were "
+                f"rejected; {self.index} is unchanged"
+                if self.rows
+                else f"{self.partitions.name} has no rows; {self.index} is unchanged. "
+                f"clear_index({self.index!r}) empties it"
+            )
+        stored = await count_records(self.client, target)
+        if self.sent != stored:
+            raise BadInput(
+                f"{self.sent:,} rows were sent, but {stored:,} records are stored; {self.index} is "
+                "unchanged. Check that the ids are unique over all partitions"
+            )
+
+    async def _check_share(self, min_share: float | None) -> None:
+        """Refuse to replace by fewer records; what was sent is kept for a resumed load."""
+        try:
+            await check_share(self.client, self.index, self._plan(), min_share)
+        except BadInput as error:
+            if self.checkpoint:
+                self.is_kept = True
+                error.add_note("the rows that were sent are kept: add resume=True to use them")
+            raise
+
+    def _is_resumable(self, error: BaseException) -> bool:
+        """Return whether a later load can resume this one."""
+        bad_input = isinstance(error, BadInput) and not self.is_kept
+        return bool(self.checkpoint and self.checkpoint.entries) and not bad_input
+
+    async def send(self, target: str) -> None:
+        """Send every partition; the first failure cancels the others."""
+        workers = find_workers()
+        threads = await asyncio.to_thread(count_threads, workers) if workers else 0
+        self.limiter = ConcurrencyLimiter(self.in_flight or threads or DEFAULT_IN_FLIGHT)
+        waiting = iter(self.partitions)
+        slots = min(self.in_flight or MAX_IN_FLIGHT, len(self.partitions))
+        work = [self._send_each(waiting, target) for _ in range(slots)]
+        watch = [self._watch(workers)] if workers and work else []
+        await run_together([*work, *watch])
+
+    async def _send_each(self, waiting: Iterator[tuple[int, Any]], target: str) -> None:
+        while True:
+            number, partition = next(waiting, (0, None))
+            if partition is None:
+                return
+            if entry := self.earlier.get(number):
+                result = await self._restore(entry, partition, target)
+            else:
+                self.begun.add(number)
+                result = await self._send_again(number, partition, target)
+            self._enter(number, result)
+
+    async def _restore(self, entry: PublishedPartition, partition: Any, target: str) -> LoadResult:
+        """Return the result of a published partition; only its rejected rows are read again."""
+        if not entry.rejected_rows:
+            return entry.result(entry.plan(self.partitions.name, self.index), self.options)
+        async with self.limiter.slot():
+            dry = await self._send_one(entry.number, partition, target, dry_run=True)
+        return entry.result(dry.plan, self.options)
+
+    async def _send_again(self, number: int, partition: Any, target: str) -> LoadResult:
+        """Send a partition; if the service is overloaded, again after a pause for all of them."""
+        for attempt in range(MAX_ATTEMPTS):
+            async with self.limiter.slot():
+                await asyncio.sleep(max(self.paused_until - monotonic(), 0))
+                started = monotonic()
+                try:
+                    result = await self._send_one(number, partition, target)
+                except (TooMany, ServiceBroken) as error:
+                    if attempt + 1 == MAX_ATTEMPTS:
+                        raise
+                    wait = max(getattr(error, "wait", 0.0), FIRST_PAUSE_SECONDS * 2**attempt)
+                    self.paused_until = max(self.paused_until, monotonic() + wait)
+                    self._adapt(started, slowed=True)
+                else:
+                    self._adapt(started, slowed=result.slowed > 0)
+                    return result
+        raise AssertionError("the last attempt returns or raises")
+
+    def _adapt(self, started: float, *, slowed: bool) -> None:
+        """Send fewer partitions at once if the service slowed one down; else slowly more."""
+        if not slowed:
+            self.limiter.count_success()
+        elif started > self.decreased_at:
+            # Partitions that ran at the same time met the same overload: it counts once.
+            self.limiter.decrease()
+            self.decreased_at = monotonic()
+
+    def _enter(self, number: int, result: LoadResult) -> None:
+        if self.checkpoint and number not in self.earlier:
+            self.checkpoint.write(PublishedPartition.of(number, result))
+        self.done[number] = self._bounded(result)
+        if len(self.done) == len(self.partitions):
+            self.finished.set()
+        if self.on_progress:
+            self.on_progress(self.rows, self.rows * len(self.partitions) // len(self.done))
+
+    def _bounded(self, result: LoadResult) -> LoadResult:
+        """List at most as many rejected rows of all partitions as a load in one process does."""
+        listed = sum(len(outcome.rejected) for outcome in self.done.values())
+        first = result.rejected.head(max(MAX_LISTED_ROWS - listed, 0))
+        return replace(result, plan=replace(result.plan, rejected=first))
+
+    async def _watch(self, workers: Any) -> None:
+        """Raise if the scheduler or all workers are gone; follow the number of workers."""
+        seen, had_workers = monotonic(), False
+        while not self.finished.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.finished.wait(), WATCH_SECONDS)
+            threads, allowed = 0, MAX_SILENT_SECONDS
+            if workers.status == "running":
+                try:
+                    asked = asyncio.to_thread(count_threads, workers)
+                    threads = await asyncio.wait_for(asked, MAX_SILENT_SECONDS)
+                except TimeoutError:
+                    allowed = MAX_BUSY_SECONDS
+                except (OSError, ValueError):
+                    pass
+            if threads:
+                seen, had_workers = monotonic(), True
+                self.limiter.set_maximum(self.in_flight or threads)
+                continue
+            if not had_workers and expects_workers(workers):
+                allowed = MAX_START_SECONDS
+            # A cluster that is lost after the last partition has lost nothing.
+            if monotonic() - seen > allowed and not self.finished.is_set():
+                raise cluster_lost(workers, self.advice())
+
+    async def _send_one(
+        self, number: int, partition: Any, target: str, *, dry_run: bool = False
+    ) -> LoadResult:
+        options = self.options_of(number)
+        workers = find_workers()
+        if workers is None:
+            return await send_here(
+                self.client, partition, target, options, dry_run=dry_run, contract=self.contract
+            )
+        return await send_on_worker(
+            workers, self.client, partition, target, options, dry_run=dry_run,
+            contract=self.contract, advise=self.advice,
+        )  # fmt: skip
+
+    def options_of(self, number: int) -> LoadSettings:
+        """Return the options of a partition; hashed ids get a salt so that equal rows differ."""
+        return replace(self.options, spread=True, salt=f"part {number}" if self.hashed else "")
+
+    @property
+    def hashed(self) -> bool:
+        """Whether the ids are hashes of rows."""
+        return not self.options.id and self.options.action == "replace"
+
+    @property
+    def sent(self) -> int:
+        """The number of acknowledged rows."""
+        return sum(result.sent for result in self.done.values())
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the finished partitions."""
+        return sum(result.plan.rows for result in self.done.values())
+
+    def advice(self) -> str:
+        """Return what to do after the cluster was lost."""
+        return RESUME if self.checkpoint and self.done else AGAIN
+
+    def progress(self) -> str:
+        """Describe the progress so far."""
+        left = len(self.begun - self.done.keys())
+        in_part = f"; rows of {left:,} more may be stored" if left else ""
+        more = "; resume=True resumes the load" if self.checkpoint and self.done else ""
+        return (
+            f"{len(self.done):,} of {len(self.partitions):,} partitions were sent to {self.index}, "
+            f"{self.sent:,} rows{in_part}{more}"
+        )
+
+    def result(self) -> LoadResult:
+        """Build one result of all partitions."""
+        results = [result for _, result in sorted(self.done.items())]
+        return LoadResult(
+            plan=self._plan(),
+            index=self.index,
+            sent=self.sent,
+            published=sum(result.published for result in results),
+            tasks=tuple(task for result in results for task in result.tasks),
+            seconds=monotonic() - self.started,
+            action=self.options.action,
+            resumed=sum(result.resumed for result in results),
+            slowed=self.limiter.decreases,
+        )
+
+    def _plan(self) -> LoadPlan:
+        plans = {number: result.plan for number, result in self.done.items()}
+        return combine_plans(self.partitions, self.index, plans, self.notes)

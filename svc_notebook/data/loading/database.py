@@ -1,0 +1,326 @@
+"""The private DuckDB database of one load: queries, memory, and DuckDB's errors as `BadInput`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from svc_notebook.core.redaction import cause_of, mask_secrets
+from svc_notebook.core.temporary_folders import TemporaryFolder
+from svc_notebook.data.client.background_loop import regular_wake_ups
+from svc_notebook.data.loading.sql import text
+from svc_notebook.errors import BadInput
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+T = TypeVar("T")
+# How long a cancelled load waits for the thread of its query.
+INTERRUPT_SECONDS = 0.5
+# How long closing waits for an interrupted query; then the query's thread closes the connection.
+ABANDON_SECONDS = 10.0
+CLOSE_POLL_SECONDS = 0.02
+MIN_MEGABYTES = 128
+THREADS = min(4, os.cpu_count() or 1)
+SETTINGS = {
+    "threads": THREADS,
+    "memory_limit": f"{MIN_MEGABYTES}MB",
+    "preserve_insertion_order": True,
+}
+# The files with a container's memory limit; a word instead of a number means no limit.
+CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+DEFAULT_MACHINE_BYTES = 8_000_000_000
+# The maximum share of a machine's memory that one load takes.
+MACHINE_SHARE = 0.75
+# A table with more columns is read by one thread.
+MAX_PARALLEL_COLUMNS = 100
+# Aggregates of one pass: a pattern takes half a megabyte in each thread.
+MAX_AGGREGATES_PER_PASS = 256
+ROW_COUNT = "count(*)"
+
+ERROR_KIND = re.compile(r"[A-Z][A-Za-z-]*(?: [A-Za-z/]+)* Error: ")
+ADVICE = {
+    "ConversionException": "; TRY_CAST gives NULL where CAST fails",
+    "InvalidInputException": "; check that it is complete and has the format of its extension",
+    "OutOfMemoryException": "; load it in parts",
+    "OSError": "; load it in parts",
+}
+
+
+class ReadingStopped(Exception):
+    """A query was interrupted by the caller."""
+
+
+class MemoryShort(BadInput):
+    """A query needs more memory than its limit."""
+
+
+class Database:
+    """One in-memory database, opened when first used, and a folder that is removed at its end."""
+
+    def __init__(self) -> None:
+        # The name of the source in messages.
+        self.about = "the source"
+        self.stopped = False
+        self._defined: set[str] = set()
+        self._megabytes, self._threads = MIN_MEGABYTES, THREADS
+        # Contexts that are closed with the database.
+        self.ends = ExitStack()
+
+    @cached_property
+    def folder(self) -> Path:
+        """A temporary folder for this database."""
+        self._temporary = TemporaryFolder()
+        return self._temporary.path
+
+    @cached_property
+    def connection(self) -> Any:
+        """The DuckDB connection; opening it takes longer than sending a few rows."""
+        if self.stopped:
+            raise ReadingStopped
+        config = SETTINGS | {"temp_directory": str(self.folder / "spill")}
+        opened = import_duckdb().connect(config=config)
+        opened.execute("SET TimeZone = 'UTC'")
+        # DuckDB draws a progress bar in interactive sessions.
+        opened.execute("SET enable_progress_bar = false")
+        return opened
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a query and fetch everything."""
+        while True:
+            try:
+                with translated(self.about):
+                    fetched: list[tuple[Any, ...]] = self.connection.execute(sql).fetchall()
+                return fetched
+            except MemoryShort:
+                if not self._grant_more():
+                    raise
+
+    def chunks(self, sql: str, rows: int, *, ordered: bool = False) -> Iterator[pa.RecordBatch]:
+        """Run a query and stream its rows as Arrow record batches.
+
+        If memory runs short, the query runs again with more. `ordered` says that it returns its
+        rows in the same order each time: then it goes on after the rows that were streamed.
+        """
+        streamed = 0
+        while True:
+            skipped = 0
+            try:
+                for chunk in self._stream(sql, rows):
+                    known = min(streamed - skipped, len(chunk))
+                    skipped += known
+                    if known < len(chunk):
+                        streamed += len(chunk) - known
+                        skipped = streamed
+                        yield chunk.slice(known)
+                return
+            except MemoryShort:
+                if (streamed and not ordered) or not self._grant_more():
+                    raise
+
+    def _stream(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
+        with translated(self.about):
+            relation = self.connection.sql(sql)
+            if relation is None:
+                raise BadInput("the SQL returns no rows; pass a SELECT")
+            read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+            try:
+                yield from read(rows)
+            except OSError as error:  # Arrow raises it for an error between two batches
+                raise _as_ours(self.about, error) from cause_of(error)
+
+    def aggregates(
+        self, expressions: Iterable[str], source: str, *, always: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Compute aggregates in passes of a few hundred; the keys are the SQL expressions.
+
+        Each pass computes `always` and the number of rows, too.
+        """
+        wanted = list(dict.fromkeys(expressions))
+        values: dict[str, Any] = {}
+        for start in range(0, max(len(wanted), 1), MAX_AGGREGATES_PER_PASS):
+            some = wanted[start : start + MAX_AGGREGATES_PER_PASS]
+            every = list(dict.fromkeys([ROW_COUNT, *always, *some]))
+            (row,) = self.rows(f"SELECT {', '.join(every)} FROM {source}")
+            values |= zip(every, row, strict=True)
+        return values
+
+    def types(self, sql: str) -> dict[str, str]:
+        """Return the type of each column of a query, by name."""
+        return {row[0]: row[1] for row in self.rows(f"DESCRIBE {sql}")}
+
+    def names(self, query: str) -> list[str]:
+        """Return the names of a query's columns in the query's case, duplicates included."""
+        return [row[0] for row in self.rows(f"DESCRIBE {query}")]
+
+    def keep(self, query: str, name: str) -> str:
+        """Run a query once and store its rows on the disk, in order; return the table's name."""
+        self.rows(f"ATTACH IF NOT EXISTS {text(str(self.folder / 'kept.db'))} AS kept")
+        self.rows(f"CREATE OR REPLACE TABLE kept.{name} AS {query}")
+        return f"kept.{name}"
+
+    def grant_for_columns(self, columns: int) -> None:
+        """Raise the limit for a wide table: each thread reads 2,048 rows at a time."""
+        if columns > MAX_PARALLEL_COLUMNS:
+            self.grant(MIN_MEGABYTES + columns, threads=1)
+
+    def grant(self, megabytes: int, *, threads: int | None = None) -> None:
+        """Raise the memory limit as far as the machine allows, and limit the threads."""
+        most = max(MIN_MEGABYTES, int(machine_megabytes() * MACHINE_SHARE))
+        self._megabytes = min(max(self._megabytes, megabytes), most)
+        self.rows(f"SET memory_limit = '{self._megabytes}MB'")
+        if threads is not None and threads < self._threads:
+            self._threads = threads
+            self.rows(f"SET threads = {threads}")
+
+    def _grant_more(self) -> bool:
+        """Double the memory limit for another attempt; return False if the machine has no more."""
+        before = self._megabytes
+        self.grant(2 * before)
+        return self._megabytes > before
+
+    @property
+    def threads(self) -> int:
+        """The number of threads that read at once."""
+        return self._threads
+
+    def define(self, name: str, write: Callable[[list[str | None]], list[str | None]]) -> None:
+        """Define a function from texts to texts in SQL."""
+        import pyarrow as pa
+
+        def run(texts: Any) -> Any:
+            return pa.array(write(texts.to_pylist()), pa.string())
+
+        if name not in self._defined:
+            with translated(self.about):
+                self.connection.create_function(name, run, ["VARCHAR"], "VARCHAR", type="arrow")
+            self._defined.add(name)
+
+    def register(self, name: str, table: Any) -> None:
+        """Register an Arrow table under a name."""
+        with translated(self.about):
+            self.connection.register(name, table)
+
+    async def in_thread(self, work: Callable[..., T], *args: Any) -> T:
+        """Run blocking work in a thread; if cancelled, interrupt the query and await the thread."""
+        running = asyncio.ensure_future(asyncio.to_thread(work, *args))
+        try:
+            with regular_wake_ups():
+                return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            self.interrupt()
+            await asyncio.wait([running], timeout=INTERRUPT_SECONDS)
+            running.add_done_callback(_retrieve_error)
+            raise
+
+    def interrupt(self) -> None:
+        """Stop the running query, from any thread; later queries raise `ReadingStopped`."""
+        self.stopped = True
+        if opened := self.__dict__.get("connection"):
+            opened.interrupt()
+
+    def close(self) -> None:
+        """Close the connection and remove the temporary files."""
+        if opened := self.__dict__.pop("connection", None):
+            _close(opened)
+        if self.__dict__.pop("folder", None):
+            self._temporary.remove()
+        self.ends.close()
+
+    async def leave(self) -> None:
+        """Close without blocking the event loop, because ending the threads takes a while."""
+        if self.__dict__.keys().isdisjoint(("connection", "folder")):
+            self.close()  # nothing is open that takes time
+            return
+        await asyncio.shield(asyncio.to_thread(self.close))
+
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def import_duckdb() -> Any:
+    """Import DuckDB; raises `BadInput` with the command that installs it."""
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401 - DuckDB returns rows as Arrow tables
+    except ImportError as error:
+        raise BadInput(
+            'loads and exports need DuckDB and pyarrow: pip install "svc-notebook[bulk]"'
+        ) from error
+    return duckdb
+
+
+def _close(connection: duckdb.DuckDBPyConnection) -> None:
+    """Close a connection; waits until an interrupted query has released it."""
+    import duckdb
+
+    until = time.monotonic() + ABANDON_SECONDS
+    while True:
+        try:
+            connection.close()
+        except duckdb.Error:  # the connection is in use by a thread that is about to end
+            if time.monotonic() > until:
+                return  # that thread releases the last reference, which closes the connection
+            connection.interrupt()
+            time.sleep(CLOSE_POLL_SECONDS)
+        else:
+            return
+
+
+def machine_megabytes() -> int:
+    """Return the memory of the machine, or of the container, in MB; 8,000 if it is unknown."""
+    found = []
+    with suppress(AttributeError, OSError, ValueError):  # not every system defines these names
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for limit in CONTAINER_LIMITS:
+        with suppress(OSError, ValueError):
+            found.append(int(Path(limit).read_text(encoding="ascii")))
+    return min((size for size in found if size > 0), default=DEFAULT_MACHINE_BYTES) // 1_000_000
+
+
+def _retrieve_error(ended: asyncio.Future[Any]) -> None:
+    if not ended.cancelled():
+        ended.exception()
+
+
+@contextmanager
+def translated(about: str) -> Iterator[None]:
+    """Raise errors of DuckDB as `BadInput`, `MemoryShort` or `ReadingStopped`."""
+    duckdb = import_duckdb()
+    try:
+        yield
+    except duckdb.InterruptException as error:
+        raise ReadingStopped from error
+    except duckdb.OutOfMemoryException as error:
+        raise MemoryShort(_unreadable(about, error)) from cause_of(error)
+    except duckdb.Error as error:
+        raise BadInput(_unreadable(about, error)) from cause_of(error)
+
+
+def _as_ours(about: str, error: OSError) -> Exception:
+    if "INTERRUPT Error" in str(error):
+        return ReadingStopped()
+    kind = MemoryShort if "Out of Memory Error" in str(error) else BadInput
+    return kind(_unreadable(about, error))
+
+
+def _unreadable(about: str, error: Exception) -> str:
+    advice = ADVICE.get(type(error).__name__, "")
+    return f"{about} cannot be read: {mask_secrets(first_sentence(str(error)))}{advice}"
+
+
+def first_sentence(message: str) -> str:
+    """Return the first line of a DuckDB message, without the kind of the error."""
+    line = message.strip().partition("\n")[0]
+    return ERROR_KIND.sub("", line).rstrip(".") or "DuckDB gives no reason"

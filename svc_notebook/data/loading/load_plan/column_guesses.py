@@ -1,0 +1,176 @@
+"""Guesses on a table's columns of text from its first rows, each in view of the others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from svc_notebook.data.loading.load_plan.type_inference import (
+    ColumnGuess,
+    ColumnTexts,
+    TextType,
+    form_type,
+    plain_types,
+)
+from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.table import TableColumn
+from svc_notebook.data.loading.text_cells.amounts import (
+    AmountForm,
+    TableStyle,
+    are_point_groups,
+    certain_decimal,
+    find_amount_forms,
+    find_best_form,
+    find_style,
+)
+from svc_notebook.data.loading.text_cells.dates import DateForm
+from svc_notebook.data.loading.text_cells.missing_words import (
+    find_missing_words,
+    is_missing_text,
+)
+
+EXPONENT = re.compile("[eE]")
+POINT_GROUPS = AmountForm(",", ".")
+
+
+class _Possible(NamedTuple):
+    """The plain types of a column, and the forms of amounts that its values have."""
+
+    plain: tuple[TextType, ...]
+    forms: tuple[AmountForm, ...]
+    texts: ColumnTexts
+
+
+def guess_columns(
+    sample: Mapping[TableColumn, ColumnTexts], separator: str, options: LoadSettings
+) -> dict[TableColumn, ColumnGuess]:
+    """Return the guess for each column; one column never decides alone between two readings."""
+    possible = {field: _find_possible(texts, options) for field, texts in sample.items()}
+    style = find_style(
+        [(field.name, mark) for field, each in possible.items() if (mark := _decimal_of(each))],
+        separator,
+        options.decimal,
+    )
+    chosen = {
+        field: _find_dates(each, options) or _choose(each, style, separator)
+        for field, each in possible.items()
+    }
+    texts = {
+        field.name: sample[field].texts
+        for field, guess in chosen.items()
+        if not (guess.types and sample[field].values)
+    }
+    numeric = {
+        word
+        for field, guess in chosen.items() if guess.types and sample[field].missing_words
+        for word in filter(is_missing_text, sample[field].texts)
+    }  # fmt: skip
+    words = find_missing_words(texts, numeric)
+    return {
+        field: replace(guess, words=words.get(field.name, ())) for field, guess in chosen.items()
+    }
+
+
+def guess_amounts(
+    sample: Mapping[TableColumn, ColumnTexts], options: LoadSettings
+) -> dict[TableColumn, ColumnGuess]:
+    """Return the guess for each column of texts that are amounts or dates of one form.
+
+    Texts that are numbers as they are written stay texts: the source could have written numbers.
+    """
+    guesses = guess_columns(sample, "", options)
+    formed = {
+        field: replace(guess, types=tuple(each for each in guess.types if each.form))
+        for field, guess in guesses.items()
+    }
+    return {
+        field: guess for field, guess in formed.items()
+        if guess.doubt or (guess.types and guesses[field].types[0].form)
+    }  # fmt: skip
+
+
+def _find_possible(texts: ColumnTexts, options: LoadSettings) -> _Possible:
+    plain = plain_types(texts)
+    if plain and not _has_decimals(plain):
+        return _Possible(plain, (), texts)
+    present = texts.present
+    if plain:
+        forms = [AmountForm(".", ","), POINT_GROUPS] if are_point_groups(present) else []
+    else:
+        forms = find_amount_forms(present)
+    if options.thousands is not None:
+        forms = [form for form in forms if form.group == options.thousands] or forms
+    if options.decimal is not None:
+        forms = [form for form in forms if form.decimal == options.decimal] or forms
+    return _Possible(plain, tuple(forms), texts)
+
+
+def _find_dates(possible: _Possible, options: LoadSettings) -> ColumnGuess | None:
+    """Return the guess for a column of dates in the order that the option `dates` names."""
+    if options.dates is None or possible.plain:
+        return None
+    form = DateForm(options.dates)
+    return ColumnGuess((form_type(form),)) if all(map(form.fits, possible.texts.present)) else None
+
+
+def find_named_forms(
+    sample: Mapping[TableColumn, ColumnTexts], options: LoadSettings
+) -> dict[TableColumn, AmountForm | DateForm]:
+    """Return the forms of the columns of text that the option `dtype` makes numbers or dates."""
+    forms: dict[TableColumn, AmountForm | DateForm] = {}
+    for field, texts in sample.items():
+        kind = options.dtype.get(field.name)
+        if kind == "date" and options.dates:
+            forms[field] = DateForm(options.dates)
+        elif kind in ("number", "integer"):
+            needed = options.decimal or not plain_types(texts)
+            form = find_best_form(texts.present, options.decimal or "") if needed else None
+            forms |= {field: form} if form else {}
+    return forms
+
+
+def _has_decimals(plain: tuple[TextType, ...]) -> bool:
+    return plain[0].name == "number"
+
+
+def _decimal_of(possible: _Possible) -> str:
+    """Return the decimal separator that a column's values certainly have."""
+    if possible.plain:
+        return "." if _has_decimals(possible.plain) and not possible.forms else ""
+    return certain_decimal(possible.texts.present, possible.forms)
+
+
+def _choose(possible: _Possible, style: TableStyle, separator: str) -> ColumnGuess:
+    plain, forms, texts = possible
+    if plain and _has_decimals(plain) and (code := _find_code(texts.present)):
+        return ColumnGuess(doubt=f"kept as text: `{code}` can be a code")
+    if not forms:
+        if plain and style.decimal == "," and plain[0].name == "integer":
+            # A later value can have points between thousands.
+            return ColumnGuess((plain[0], form_type(POINT_GROUPS), *plain[1:]))
+        return ColumnGuess(plain)
+    form = style.choose(forms)
+    if plain and (form != POINT_GROUPS if form else separator != ";"):
+        return ColumnGuess(plain)
+    if form:
+        return ColumnGuess((form_type(form), *plain))
+    return ColumnGuess(doubt=_describe_doubt(texts.present, forms))
+
+
+def _find_code(texts: Sequence[str]) -> str:
+    """Return a value such as `1E5` of a column without points and signs, which can be a code."""
+    if any(mark in text for text in texts for mark in ".+-"):
+        return ""
+    return next((text for text in texts if EXPONENT.search(text)), "")
+
+
+def _describe_doubt(texts: list[str], forms: tuple[AmountForm, ...]) -> str:
+    """Return the note of a column whose values can be different numbers."""
+    one, other = forms[:2]
+    text = next(text for text in texts if one.convert(text) != other.convert(text))
+    readings = ", ".join(
+        f"{form.convert(text)} with decimal='{form.decimal}'" for form in (one, other)
+    )
+    return f"kept as text: `{text}` is {readings}"

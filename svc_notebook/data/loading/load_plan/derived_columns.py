@@ -1,0 +1,192 @@
+"""Columns that are made from a source's columns: new names, lists, levels, places, templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from string import Formatter
+
+from svc_notebook.data.loading import sql
+from svc_notebook.data.loading.encoding.json_sql import GEO, PLAIN_TYPE, as_text
+from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.table import WRITTEN, SourceTable, TableColumn
+from svc_notebook.data.loading.text_cells.missing_words import MISSING_WORDS
+from svc_notebook.errors import BadInput, did_you_mean
+
+# The separators that are tried for columns of lists and of levels, the most likely one first.
+SEPARATORS = {"list": ("|", ";", ","), "levels": (">", "»", "|", "/")}
+LEVEL_SEPARATOR = " > "
+# A decimal comma in a coordinate.
+COMMA_NUMBER = r"-?\d+,\d+"
+# An item of a list as Python writes it.
+QUOTED_ITEM = """^'(.*)'$|^"(.*)"$"""
+
+
+def derive_columns(table: SourceTable, options: LoadSettings) -> SourceTable:
+    """Return the table with the columns that the options make of its columns.
+
+    The columns follow those of the source; the SQL of each is an expression over them.
+    """
+    if not options.derives_columns:
+        return table
+    table = _rename(table, options)
+    table = _split_texts(table, options)
+    table = _add_place(table, options)
+    return _add_templates(table, options)
+
+
+def _find(table: SourceTable, name: str, option: str) -> TableColumn:
+    by_name = {field.name: field for field in table.fields}
+    if name not in by_name:
+        raise BadInput(
+            f"{table.name} has no column `{name}`, which `{option}` names"
+            f"{did_you_mean(name, list(by_name))}"
+        )
+    return by_name[name]
+
+
+def _rename(table: SourceTable, options: LoadSettings) -> SourceTable:
+    for name in options.rename:
+        _find(table, name, "rename")
+    names = [options.rename.get(field.name, field.name) for field in table.fields]
+    if repeated := next((name for name in names if names.count(name) > 1), None):
+        raise BadInput(f"`rename` makes two columns `{repeated}`; choose another name")
+    fields = [field._replace(name=name) for field, name in zip(table.fields, names, strict=True)]
+    return replace(table, fields=tuple(fields))
+
+
+def _split_texts(table: SourceTable, options: LoadSettings) -> SourceTable:
+    """Make lists and levels of the columns of text that `dtype` names."""
+    fields, notes = list(table.fields), list(table.notes)
+    for number, field in enumerate(fields):
+        kind = options.dtype.get(field.name)
+        if kind not in SEPARATORS or not (_is_text(field) or field.type in ("JSON", WRITTEN)):
+            continue
+        text = _present_text(table, field)
+        separator = options.separator_of(field.name) or _find_separator(table, text, kind)
+        parts = _parts_sql(text, separator)
+        written = _list_sql(text, parts) if kind == "list" else _levels_sql(parts)
+        if not _is_text(field):
+            is_text = f"json_type({field.column}::JSON) = 'VARCHAR'"
+            written = f"CASE WHEN {is_text} THEN {written} ELSE {field.column}::VARCHAR END"
+        fields[number] = TableColumn(field.name, f"({written})", WRITTEN)
+        if separator:
+            made = "lists" if kind == "list" else "levels lvl0, lvl1, …"
+            notes.append(f"`{field.name}`: texts are split at `{separator}` into {made}")
+    return replace(table, fields=tuple(fields), notes=tuple(notes))
+
+
+def _is_text(field: TableColumn) -> bool:
+    return bool(PLAIN_TYPE.fullmatch(field.type))
+
+
+def _present_text(table: SourceTable, field: TableColumn) -> str:
+    """Return the SQL of a value as text, NULL for a word such as NA in a delimited file."""
+    text = as_text(field)
+    if table.untyped:
+        text = f"CASE WHEN {sql.one_of(text, MISSING_WORDS)} THEN NULL ELSE {text} END"
+    return f"nullif(trim({text}), '')"
+
+
+def _find_separator(table: SourceTable, text: str, kind: str) -> str:
+    """Return the separator that most values have; empty if none has one."""
+    separators = SEPARATORS[kind]
+    counts = [f"count_if(contains({text}, {sql.text(mark)}))" for mark in separators]
+    (row,) = table.db.rows(f"SELECT {', '.join(counts)} FROM {table.sql}")
+    most = max(row)
+    return separators[row.index(most)] if most else ""
+
+
+def _parts_sql(text: str, separator: str) -> str:
+    split = f"string_split({text}, {sql.text(separator)})" if separator else f"[{text}]"
+    return f"list_filter(list_transform({split}, lambda p: trim(p)), lambda p: p <> '')"
+
+
+def _list_sql(text: str, parts: str) -> str:
+    """Return the SQL of a list of texts; a list that is written as JSON, or as Python does, too."""
+    inner = f"string_split(regexp_replace({text}, '^\\[\\s*|\\s*\\]$', '', 'g'), ',')"
+    bare = f"regexp_replace(trim(p), {sql.text(QUOTED_ITEM)}, '\\1\\2')"
+    items = f"list_filter(list_transform({inner}, lambda p: {bare}), lambda p: p <> '')"
+    return (
+        f"CASE WHEN {text} IS NULL THEN NULL "
+        f"WHEN starts_with({text}, '[') AND json_valid({text}) THEN ({text})::JSON::VARCHAR "
+        f"WHEN starts_with({text}, '[') AND ends_with({text}, ']') "
+        f"THEN to_json({items})::VARCHAR "
+        f"ELSE to_json({parts})::VARCHAR END"
+    )
+
+
+def _levels_sql(parts: str) -> str:
+    """Return the SQL of an object: each level is the path to it from the first one."""
+    path = f"array_to_string(({parts})[1:i + 1], {sql.text(LEVEL_SEPARATOR)})"
+    member = f"'\"lvl' || i || '\":' || to_json({path})::VARCHAR"
+    members = f"list_transform(range(len({parts})), lambda i: {member})"
+    return f"CASE WHEN len({parts}) > 0 THEN '{{' || array_to_string({members}, ',') || '}}' END"
+
+
+def _add_place(table: SourceTable, options: LoadSettings) -> SourceTable:
+    """Make the attribute of places of two columns, which are not sent by themselves."""
+    if options.geo is None:
+        return table
+    pairs = zip(("lat", "lng"), options.geo, strict=True)
+    fields = {member: _find(table, name, "geo") for member, name in pairs}
+    if any(field.name == GEO for field in table.fields):
+        raise BadInput(f"{table.name} has a column `{GEO}`; leave it or `geo` out")
+    texts = {member: _present_text(table, field) for member, field in fields.items()}
+    members = " || ',' || ".join(
+        f"'\"{member}\":' || {_coordinate_sql(text)}" for member, text in texts.items()
+    )
+    place = TableColumn(GEO, f"('{{' || {members} || '}}')", WRITTEN)
+    hidden = table.hidden | {field.name for field in fields.values()}
+    return replace(table, fields=(*table.fields, place), hidden=hidden)
+
+
+def _coordinate_sql(text: str) -> str:
+    point = (
+        f"CASE WHEN regexp_full_match({text}, {sql.text(COMMA_NUMBER)}) "
+        f"THEN replace({text}, ',', '.') ELSE {text} END"
+    )
+    number = f"try_cast({point} AS DOUBLE)"
+    return f"CASE WHEN isfinite({number}) THEN {number}::VARCHAR ELSE to_json({text})::VARCHAR END"
+
+
+def _add_templates(table: SourceTable, options: LoadSettings) -> SourceTable:
+    """Add the computed columns, and the column of an id that is a template."""
+    source = table
+    for name, template in options.computed.items():
+        text = _template_sql(source, template, "computed")
+        fields = [field for field in table.fields if field.name != name]
+        fields.append(TableColumn(name, f"(to_json(nullif(trim({text}), ''))::VARCHAR)", WRITTEN))
+        table = replace(table, fields=tuple(fields))
+    names = {field.name for field in table.fields}
+    if options.id and options.id not in names and "{" in options.id:
+        text = _template_sql(table, options.id, "id", complete=True)
+        field = TableColumn(options.id, f"(to_json({text})::VARCHAR)", WRITTEN)
+        table = replace(table, fields=(*table.fields, field), hidden=table.hidden | {options.id})
+    return table
+
+
+def _template_sql(table: SourceTable, template: str, option: str, *, complete: bool = False) -> str:
+    """Return the SQL of a text with values of columns; NULL if `complete` and one is missing."""
+    parts = []
+    for text, name in parse_template(template, option):
+        if text:
+            parts.append(sql.text(text))
+        if name:
+            value = _present_text(table, _find(table, name, option))
+            parts.append(value if complete else f"coalesce({value}, '')")
+    return " || ".join(parts)
+
+
+def parse_template(template: str, option: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts of a template, each with the name of the column that follows it."""
+    try:
+        pieces = list(Formatter().parse(template))
+    except ValueError as error:
+        raise BadInput(f"`{option}`: {template!r} is not a template: {error}") from None
+    if not any(name for _, name, _, _ in pieces):
+        raise BadInput(f"`{option}`: {template!r} names no column; write `{{column}}`")
+    for text, name, form, conversion in pieces:
+        # A column's name can contain these characters.
+        more = f"!{conversion}" if conversion else ""
+        yield text, f"{name or ''}{more}{f':{form}' if form else ''}"

@@ -1,0 +1,112 @@
+"""Columns of text that a few values prevent from being numbers, amounts or truth values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from svc_notebook.data.loading.aggregates import aggregate
+from svc_notebook.data.loading.encoding.record_sql import ColumnProfile
+from svc_notebook.data.loading.load_plan.type_inference import (
+    PLAIN_TYPES,
+    ColumnTexts,
+    TextType,
+    count_if,
+    form_type,
+    is_missing_word,
+)
+from svc_notebook.data.loading.table import SourceTable, TableColumn
+from svc_notebook.data.loading.text_cells.amounts import find_best_form, may_be_amounts
+
+# The types that a note proposes for a column of text, if at least this share of its values fits.
+PROPOSED_TYPES = {"number": "numbers", "boolean": "true or false"}
+MIN_FITTING_SHARE = 0.8
+MAX_SHOWN_CHARACTERS = 100
+# The first texts that say whether a column can hold amounts.
+FIRST_TEXTS_COUNT = 20
+
+
+@dataclass(frozen=True)
+class MixedColumn:
+    """A column that is sent as text because a few of its values do not fit the others' type."""
+
+    column: str
+    # The type of the other values in words, and the `dtype` that rejects the misfits.
+    what: str
+    dtype: str
+    values: int
+    fitting: int
+    # The first value that does not fit.
+    position: int
+    value: str
+
+    @property
+    def note(self) -> str:
+        """The note of the column in a plan."""
+        return f"{self.fitting:,} of {self.values:,} are {self.what}"
+
+
+def find_mixed_columns(
+    table: SourceTable,
+    columns: Sequence[ColumnProfile],
+    sample: Mapping[TableColumn, ColumnTexts],
+) -> tuple[MixedColumn, ...]:
+    """Find columns of text that only a few values prevent from being numbers or booleans."""
+    texts = [c.field for c in columns if c.field in sample and c.sql.sent_as == "text"]
+    suspects = [(field, kind) for field in texts if (kind := frequent_type(sample[field]))]
+    wanted = [each for field, kind in suspects for each in _misfit_aggregates(field, kind)]
+    if not wanted:
+        return ()
+    found = aggregate(table, wanted, table.numbered)
+    mixed = []
+    for field, kind in suspects:
+        values = (found[each] for each in _misfit_aggregates(field, kind))
+        fitting, misfits, position, value = values
+        if misfits and fitting >= MIN_FITTING_SHARE * (fitting + misfits):
+            mixed.append(
+                MixedColumn(
+                    column=field.name,
+                    what=_describe(kind, sample[field]),
+                    dtype=kind.name,
+                    values=fitting + misfits,
+                    fitting=fitting,
+                    position=position,
+                    value=value[:MAX_SHOWN_CHARACTERS],
+                )
+            )
+    return tuple(mixed)
+
+
+def frequent_type(sample: ColumnTexts) -> TextType | None:
+    """Return the type that most values of the sample have."""
+    if not sample.values:
+        return None
+    least = ceil(MIN_FITTING_SHARE * sample.values)
+    proposed = (each for each in PLAIN_TYPES if each.name in PROPOSED_TYPES)
+    likely = next((each for each in proposed if sample.fits(each.likely, least)), None)
+    return likely or _frequent_form(sample, least)
+
+
+def _frequent_form(sample: ColumnTexts, least: int) -> TextType | None:
+    """Return the form of amounts that at least so many values of the sample have."""
+    texts = sample.present
+    first = texts[:FIRST_TEXTS_COUNT]
+    form = find_best_form(first, "") if may_be_amounts(first) else None
+    if form is None or 2 * sum(map(form.fits, first)) < len(first):
+        return None
+    form = find_best_form(texts, "")
+    return form_type(form) if form and sum(map(form.fits, texts)) >= least else None
+
+
+def _describe(kind: TextType, sample: ColumnTexts) -> str:
+    if kind.form is None:
+        return PROPOSED_TYPES[kind.name]
+    return kind.form.describe(filter(kind.form.fits, sample.present))
+
+
+def _misfit_aggregates(field: TableColumn, kind: TextType) -> tuple[str, str, str, str]:
+    fits = kind.condition(field.column)
+    bad = f"{field.column} IS NOT NULL AND NOT ({is_missing_word(field)}) AND NOT ({fits})"
+    first = f"arg_min({field.column}, pos) FILTER ({bad})"
+    return count_if(fits), count_if(bad), f"min(pos) FILTER ({bad})", first

@@ -1,0 +1,273 @@
+"""The plan of a load: columns, ids, a sample and the rejected rows."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import msgspec
+import pandas as pd
+
+from svc_notebook.core.display import write_frame
+from svc_notebook.data.loading.load_plan.contract import save_plan
+from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
+from svc_notebook.data.loading.notes import advice_of, changes_of, write_notes
+from svc_notebook.data.loading.text_cells.signals import Decision, ReadingSignal
+
+
+class ColumnRow(NamedTuple):
+    """A row of the table of columns."""
+
+    name: str
+    type: str
+    sent_as: str
+    missing: int
+    refused: int
+    note: str
+
+
+class Proposal(NamedTuple):
+    """An option of a load that the values of a column suggest, with the evidence."""
+
+    option: str
+    value: Any
+    evidence: str
+
+    @property
+    def value_name(self) -> str:
+        """The column that it concerns, if the option has a value for each column."""
+        return next(iter(self.value)) if isinstance(self.value, dict) else ""
+
+    def describe(self) -> str:
+        """Describe it in one line, with the option to copy."""
+        return f"proposal: {self.option}={self.value!r} ({self.evidence})"
+
+
+@dataclass(frozen=True)
+class LoadDifference:
+    """The difference between the rows of a merge or a synchronization and the stored records.
+
+    Attributes
+    ----------
+    new : int
+        Number of rows without a stored record.
+    changed : int
+        Number of rows whose stored record differs.
+    unchanged : int
+        Number of rows whose stored record is identical; they are not sent.
+    vanished : int
+        Number of stored records without a row, which a synchronization deletes.
+    columns : DataFrame
+        One row per column that differs: `column` (str), `changed` (int64, number of records) and
+        `samples` (str, objectIDs with the stored value and that of the row).
+    """
+
+    new: int
+    changed: int
+    unchanged: int
+    vanished: int
+    columns: pd.DataFrame
+
+    @property
+    def operations(self) -> int:
+        """The number of write operations, which hosted services bill."""
+        return self.new + self.changed + self.vanished
+
+    def describe(self) -> str:
+        """Describe the counts in one line."""
+        return (
+            f"difference to the index: {self.new:,} new, {self.changed:,} changed, "
+            f"{self.unchanged:,} unchanged, {self.vanished:,} to delete; "
+            f"{self.operations:,} operations"
+        )
+
+
+COLUMN_NAMES = ["column", "type", "sent as", "missing", "refused", "note"]
+
+
+@dataclass(frozen=True, repr=False)
+class LoadPlan:
+    """The plan of a load, before anything is sent; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    source : str
+        Name of the source.
+    index : str
+        Name of the index.
+    rows : int
+        Number of rows.
+    ids : str
+        Origin of the objectIDs.
+    columns : DataFrame
+        One row per column of the source, with its type.
+    column_rows : tuple of tuple
+        The rows of `columns`.
+    sample : tuple of dict
+        First records.
+    rejected : DataFrame
+        Rejected rows with row, column, value and reason, then the columns of the source.
+    rejected_rows : int
+        Number of rejected rows, also of those that `rejected` does not list.
+    notes : tuple of str
+        Notes on the source: what was changed or left out, and advice.
+    skipped_lines : int
+        Number of lines of a delimited file that are neither a header, a row nor blank, such as
+        titles, comments and further tables; the notes name them.
+    deleted_attributes : tuple of str
+        Attributes of existing records that the load would delete, because its rows replace whole
+        records and do not have them. A dry run compares up to 1,000 records with their rows;
+        `svc.plan` knows only with which columns a DataFrame was read.
+    options : dict
+        Options of the load that differ from their defaults.
+    proposals : tuple of tuple
+        Options that the first 2,000 rows suggest: the option, its value and the evidence.
+        `accept="plan"` loads with all of them.
+    suggested_settings : dict
+        Facets, searchable attributes and custom ranking that the columns suggest, for
+        `svc.set_settings`; a load does not change settings.
+    difference : LoadDifference or None
+        For a dry run with `merge` or `sync`, what differs from the stored records.
+    reading : DelimitedReading or None
+        The decisions by which a delimited file is read; `explain` shows them.
+
+    Examples
+    --------
+    >>> plan = svc.plan("products.csv", "products", id="sku")
+    >>> plan.sendable
+    240
+    """
+
+    source: str
+    index: str
+    rows: int
+    ids: str
+    column_rows: tuple[ColumnRow, ...]
+    sample: tuple[Mapping[str, Any], ...]
+    rejected: pd.DataFrame
+    rejected_rows: int
+    notes: tuple[str, ...]
+    skipped_lines: int = 0
+    deleted_attributes: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    proposals: tuple[Proposal, ...] = ()
+    suggested_settings: Mapping[str, list[str]] = field(default_factory=dict)
+    difference: LoadDifference | None = None
+    reading: tuple[Decision, ...] = field(default=(), compare=False)
+
+    def explain(self) -> pd.DataFrame:
+        """Return the signals by which the source is read, as a table.
+
+        Of a delimited file, each decision (`encoding`, `reading`, `quote`, `separator`, `titles`,
+        `table`, `footer`, `header`) has a row for each signal of each reading, the best reading
+        first. `reading` compares whole readings by the points of their decisions, if several
+        separators are likely. Each column of any source has a row with its type. Signals are those
+        of the first 250,000 characters.
+
+        Returns
+        -------
+        DataFrame
+            With the columns
+
+            - `decision` (text): what is decided, such as `separator` or `column price`,
+            - `reading` (text): a possible reading, such as `;` or `number`,
+            - `chosen` (bool): whether the source is read so,
+            - `signal` (text): what was observed,
+            - `points` (float64): what the signal adds to the reading; negative ones speak against
+              it. Of a column, the share of the rows that have a value which can be sent,
+            - `distance` (float64): the points by which a chosen reading leads the next one, or by
+              which another one is behind the chosen one (negative).
+
+        Examples
+        --------
+        >>> plan = svc.plan("products.csv", "products", id="sku")
+        >>> table = plan.explain()
+        >>> table.loc[(table["decision"] == "separator") & table["chosen"], "reading"].unique()[0]
+        ','
+        """
+        signals = [row for decision in self.reading for row in decision.rows()]
+        for name, type_, sent_as, missing, refused, note in self.column_rows:
+            points = (self.rows - missing - refused) / max(self.rows, 1)
+            what = note or f"the values are of the type {type_}"
+            signals.append(ReadingSignal(f"column {name}", sent_as, True, what, points, points))
+        table = pd.DataFrame(signals, columns=list(ReadingSignal._fields))
+        return table.astype({"chosen": bool, "points": "float64", "distance": "float64"})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the plan as a contract: a YAML file with its options and columns.
+
+        `svc.load(source, index, plan=path)` loads with these options, and refuses a source with
+        new or missing columns, other types, or more missing values (5 percentage points).
+
+        Parameters
+        ----------
+        path : path
+            File to write, for example `products.plan.yaml`.
+        """
+        save_plan(self, path)
+
+    @cached_property
+    def columns(self) -> pd.DataFrame:
+        """The columns as a table, which is made when it is looked at."""
+        return pd.DataFrame(self.column_rows, columns=COLUMN_NAMES)
+
+    @property
+    def changes(self) -> tuple[str, ...]:
+        """The notes that say what was changed or left out."""
+        return changes_of(self.notes)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """The notes that propose an option or a column."""
+        return advice_of(self.notes)
+
+    @property
+    def sendable(self) -> int:
+        """The number of rows that will be sent."""
+        return self.rows - self.rejected_rows
+
+    def __repr__(self) -> str:
+        parts = [
+            self._headline(),
+            self.columns.to_string(index=False),
+            *self._lines(),
+            *(msgspec.json.encode(record).decode() for record in self.sample[:1]),
+        ]
+        if self.difference:
+            parts.append(self.difference.describe())
+            if len(self.difference.columns):
+                parts.append(self.difference.columns.to_string(index=False))
+        if len(self.rejected):
+            parts.append(self.rejected[ERROR_COLUMNS].head(10).to_string(index=False))
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<li>{html.escape(line)}</li>" for line in self._lines())
+        shown = self.rejected[ERROR_COLUMNS].head(10)
+        rejected = write_frame(shown) if len(self.rejected) else ""
+        sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
+        return (
+            f"<p>{html.escape(self._headline())}</p>{write_frame(self.columns)}"
+            f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{self._difference()}{rejected}"
+        )
+
+    def _lines(self) -> list[str]:
+        """Return the notes, the proposals and the suggested settings, each in one line."""
+        proposals = [proposal.describe() for proposal in self.proposals]
+        settings = self.suggested_settings
+        code = f"`svc.set_settings({self.index!r}, {dict(settings)!r})`"
+        suggested = [f"settings that the columns suggest: {code}"] if settings else []
+        return [*write_notes(self.notes), *proposals, *suggested]
+
+    def _difference(self) -> str:
+        if not self.difference:
+            return ""
+        return f"<p>{self.difference.describe()}</p>{write_frame(self.difference.columns)}"
+
+    def _headline(self) -> str:
+        rejected = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""
+        return f"{self.source} -> {self.index}: {self.rows:,} rows{rejected}; ids: {self.ids}"

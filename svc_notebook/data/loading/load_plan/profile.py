@@ -1,0 +1,313 @@
+"""The profile of a table: row count, types, missing values and candidate ids, from one pass."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from svc_notebook.data.loading import sql
+from svc_notebook.data.loading.aggregates import aggregate
+from svc_notebook.data.loading.database import ROW_COUNT
+from svc_notebook.data.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
+from svc_notebook.data.loading.encoding.json_types import JSON, json_types_sql, name_json_types
+from svc_notebook.data.loading.encoding.record_sql import ColumnProfile
+from svc_notebook.data.loading.load_plan.column_guesses import find_named_forms, guess_columns
+from svc_notebook.data.loading.load_plan.mixed_columns import MixedColumn, find_mixed_columns
+from svc_notebook.data.loading.load_plan.text_amounts import (
+    TextAmounts,
+    find_amounts,
+    read_as_text,
+)
+from svc_notebook.data.loading.load_plan.type_inference import (
+    Aggregates,
+    ColumnTexts,
+    TextType,
+    count_if,
+    decided_type,
+    has_values,
+    infer_column,
+    is_missing_word,
+    null_count,
+    read_sample,
+    type_aggregates,
+)
+from svc_notebook.data.loading.notes import Advice
+from svc_notebook.data.loading.options import Kind, LoadSettings
+from svc_notebook.data.loading.table import WRITTEN, RowError, SourceTable, TableColumn
+from svc_notebook.data.loading.text_cells.amounts import AmountForm
+from svc_notebook.data.loading.text_cells.dates import DateForm
+from svc_notebook.errors import BadInput, did_you_mean
+
+Forms = Mapping[TableColumn, AmountForm | DateForm]
+MAX_ID_BYTES = 512
+# The types of columns that later increments have, too: the values of `dtype` by what is sent.
+EARLIER_TYPES: Mapping[str, Kind] = {
+    "integer": "number", "number": "number", "boolean": "boolean",
+}  # fmt: skip
+# The columns that a note names.
+MAX_NAMED_COLUMNS = 5
+# Values of `dtype` whose values are JSON.
+JSON_KINDS = ("json", "list", "levels")
+# Names of columns that become the id unless the option `id` names one, by priority.
+ID_NAMES = (
+    "objectID", "objectId", "object_id", "id", "ID", "Id", "_id", "uuid", "sku", "SKU", "key",
+)  # fmt: skip
+# Ids that services refuse: the condition, and the reason in the rejected rows.
+INVALID_IDS = (
+    ("coalesce({}, '') = ''", "has no id"),
+    (f"strlen({{}}) > {MAX_ID_BYTES}", f"has an id of more than {MAX_ID_BYTES} bytes"),
+    ("contains({}, chr(0))", "has an id with a NUL character in it"),
+)
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The result of one pass over a table."""
+
+    rows: int
+    columns: tuple[ColumnProfile, ...]
+    # For each column that may be the id: the number of valid ids, and of distinct ones.
+    ids: Mapping[str, tuple[int, int]]
+    # The number of bytes of the largest row.
+    largest_row_bytes: int
+    skipped: tuple[RowError, ...]
+    mixed: tuple[MixedColumn, ...] = ()
+
+
+def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
+    """Read every row once; the first rows, read before, limit what has to be computed."""
+    chosen = choose_columns(table, options)
+    inferred = [field for field in chosen if _is_inferred(table, field, options)]
+    sample = read_sample(table, inferred)
+    earlier = table.cursor.columns if table.cursor else {}
+    guesses = {
+        field: replace(guess, types=()) if earlier.get(field.name) == "text" else guess
+        for field, guess in guess_columns(sample, table.separator, options).items()
+    }
+    amounts = find_amounts(table, chosen, options)
+    forms = _find_forms(table, chosen, options)
+    likely = {field.name: guesses[field].types[:1] for field in inferred}
+    # Every pass reads every column: a scan skips, and reports, only broken rows of what it reads.
+    every = [_largest_row(table)]
+    nulls = map(null_count, table.fields)
+    wanted = [*_aggregates(table, chosen, likely, sample, forms, options)]
+    wanted += [
+        count_if(sql.one_of(field.column, guess.words))
+        for field, guess in guesses.items() if guess.words
+    ]  # fmt: skip
+    wanted += [each for amount in amounts.values() for each in amount.aggregates()]
+    found = aggregate(table, [*nulls, *wanted], table.scan, always=every)
+    # Rare: some rows do not have the type of the first rows.
+    if undecided := [field for field in inferred if _is_undecided(field, likely, found)]:
+        others = [
+            each
+            for field in undecided
+            for each in type_aggregates(field, guesses[field].types, missing_words=True)
+        ]
+        found |= aggregate(table, others, table.sql, always=every)
+    columns = tuple(
+        infer_column(field, guesses[field], found, sample[field])
+        if field in sample
+        else _amount_or_typed(table, field, amounts.get(field), found, forms, options)
+        for field in chosen
+    )
+    texts = [c for c in columns if c.field in sample and c.missing < found[ROW_COUNT]]
+    if misfits := _find_misfits(texts, earlier):
+        return profile_table(table, replace(options, dtype={**options.dtype, **misfits}))
+    doubtful = {field.name for field, guess in guesses.items() if guess.doubt}
+    texts = [column for column in columns if column.name not in doubtful]
+    mixed = find_mixed_columns(table, texts, sample)
+    notes = {each.column: each.note for each in mixed}
+    ids = id_fields(table, options)
+    return Profile(
+        rows=found[ROW_COUNT],
+        columns=tuple(replace(c, note=notes.get(c.name, c.note)) for c in columns),
+        ids={field.name: (found[_id_count(field)], found[_distinct_ids(field)]) for field in ids},
+        largest_row_bytes=found[_largest_row(table)] or 0,
+        skipped=tuple(table.skipped()),
+        mixed=mixed,
+    )
+
+
+def _is_undecided(
+    field: TableColumn, likely: Mapping[str, tuple[TextType, ...]], found: Aggregates
+) -> bool:
+    types = likely[field.name]
+    return bool(types and has_values(field, found) and not decided_type(field, types, found))
+
+
+def _find_misfits(columns: Sequence[ColumnProfile], earlier: Mapping[str, str]) -> dict[str, Kind]:
+    """Return the types of columns of text that earlier increments sent as numbers or booleans."""
+    return {
+        column.name: EARLIER_TYPES[earlier[column.name]]
+        for column in columns
+        if column.sent_as == "text" and earlier.get(column.name) in EARLIER_TYPES
+    }
+
+
+def choose_columns(table: SourceTable, options: LoadSettings) -> list[TableColumn]:
+    """Return the columns to send; raises `BadInput` for a name that the table does not have."""
+    known = [field.name for field in table.fields]
+    named = options.named_columns() | ({options.id} if options.id else set())
+    for name in named - set(known) - set(absent_columns(table, options)):
+        if name in table.first_row:
+            raise BadInput(
+                f"no header was found in {table.name}, but the first row holds `{name}`: "
+                "header=True reads that row as the header"
+            )
+        raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, known)}")
+    sent = [name for name in known if name not in table.hidden]
+    wanted = sent if options.columns is None else options.columns
+    by_name = {field.name: field for field in table.fields}
+    return [by_name[name] for name in wanted if name != "objectID"]
+
+
+def absent_columns(table: SourceTable, options: LoadSettings) -> list[str]:
+    """Return the columns that only the option `dtype` names and that no document has."""
+    known = {field.name for field in table.fields}
+    others = replace(options, dtype={}).named_columns() | {options.id}
+    return [name for name in options.dtype if table.ragged and name not in known | others]
+
+
+def id_fields(table: SourceTable, options: LoadSettings) -> list[TableColumn]:
+    """Return the columns that may be the id, in order of priority."""
+    wanted = (options.id,) if options.id else ID_NAMES
+    by_name = {field.name: field for field in table.fields}
+    return [by_name[name] for name in wanted if name in by_name]
+
+
+def _aggregates(
+    table: SourceTable,
+    chosen: Sequence[TableColumn],
+    likely: Mapping[str, tuple[TextType, ...]],
+    sample: Mapping[TableColumn, ColumnTexts],
+    forms: Forms,
+    options: LoadSettings,
+) -> Iterator[str]:
+    for field in id_fields(table, options):
+        yield from (_id_count(field), _distinct_ids(field))
+    for field in chosen:
+        if field.name not in likely:
+            own = _typed_sql(table, field, forms, options)
+            yield from (count_if(check.bad) for check in own.checks)
+            if own.sent_as == JSON:
+                yield json_types_sql(f"({own.json})")
+        elif likely[field.name]:
+            words = sample[field].missing_words > 0
+            yield from type_aggregates(field, likely[field.name], missing_words=words)
+
+
+def _typed_column(
+    table: SourceTable,
+    field: TableColumn,
+    found: Aggregates,
+    forms: Forms,
+    options: LoadSettings,
+) -> ColumnProfile:
+    own = _typed_sql(table, field, forms, options)
+    counted = ((check, found[count_if(check.bad)]) for check in own.checks)
+    failing = tuple((check, count) for check, count in counted if count)
+    types = found[json_types_sql(f"({own.json})")] if own.sent_as == JSON else None
+    json_types = "" if types is None else name_json_types(types)
+    return ColumnProfile(field, own, found[null_count(field)], failing, json_types=json_types)
+
+
+def _amount_or_typed(
+    table: SourceTable, field: TableColumn, amounts: TextAmounts | None, found: Aggregates,
+    forms: Forms, options: LoadSettings,
+) -> ColumnProfile:  # fmt: skip
+    if amounts is not None and amounts.are_all(found):
+        return amounts.profile(found)
+    typed = _typed_column(table, field, found, forms, options)
+    return typed if amounts is None else amounts.doubt(typed)
+
+
+def _is_inferred(table: SourceTable, field: TableColumn, options: LoadSettings) -> bool:
+    return table.untyped and field.type != WRITTEN and field.name not in options.dtype
+
+
+def _find_forms(table: SourceTable, chosen: Sequence[TableColumn], options: LoadSettings) -> Forms:
+    """Return the forms of columns that `dtype` makes numbers or dates."""
+    may_hold = table.untyped or table.text_amounts
+    texts = {
+        read_as_text(field): field
+        for field in chosen
+        if field.name in options.dtype and (may_hold or field.type == "VARCHAR")
+    }
+    if not texts or (table.ragged and not may_hold):
+        return {}
+    forms = find_named_forms(read_sample(table, [*texts]), options)
+    return {texts[field]: form for field, form in forms.items()}
+
+
+def _typed_sql(
+    table: SourceTable, field: TableColumn, forms: Forms, options: LoadSettings
+) -> JsonSql:
+    kind = options.dtype.get(field.name)
+    if kind and (form := forms.get(field)):
+        text = read_as_text(field)
+        absent, fits = is_missing_word(text), form.condition_sql(text.column)
+        value = (
+            f"(CASE WHEN {absent} THEN NULL WHEN {fits} THEN {form.text_sql(text.column)} "
+            f"ELSE {text.column} END)"
+        )
+        return cast_sql(kind, text._replace(column=value), options)
+    if table.untyped and kind not in (None, "string", *JSON_KINDS):
+        value = f"(CASE WHEN {is_missing_word(field)} THEN NULL ELSE {field.column} END)"
+        return cast_sql(kind, field._replace(column=value), options)
+    return column_sql(field, options)
+
+
+def _id_count(field: TableColumn) -> str:
+    return f"count({_valid_id(field)})"
+
+
+def _distinct_ids(field: TableColumn) -> str:
+    return f"count(DISTINCT hash({_valid_id(field)}))"
+
+
+def _valid_id(field: TableColumn) -> str:
+    text = as_text(field)
+    refused = " OR ".join(condition.format(text) for condition, _ in INVALID_IDS)
+    return f"CASE WHEN NOT ({refused}) THEN {text} END"
+
+
+def _largest_row(table: SourceTable) -> str:
+    sizes = [f"coalesce(strlen({f.column}::VARCHAR), 0)" for f in table.fields if _may_be_long(f)]
+    return f"max({_sum(sizes)})"
+
+
+def _sum(terms: Sequence[str]) -> str:
+    """Add terms in a balanced tree: DuckDB's parser accepts at most a thousand levels."""
+    if len(terms) < 3:
+        return " + ".join(terms) or "0"
+    half = len(terms) // 2
+    return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
+
+
+def _may_be_long(field: TableColumn) -> bool:
+    return field.type in ("VARCHAR", "JSON", WRITTEN) or any(mark in field.type for mark in "[(")
+
+
+def describe_readings(columns: Sequence[ColumnProfile], rows: int) -> Iterator[str]:
+    """Yield the notes; columns that are read in the same way share one."""
+    names_by_note: dict[str, list[str]] = defaultdict(list)
+    for column in columns:
+        reading = column.reading
+        if reading is None:
+            continue
+        if reading.form:
+            names_by_note[f"{rows - column.missing:,} {column.note}"].append(column.name)
+        elif reading.kind == "string" and reading.missing:
+            names_by_note[column.note].append(column.name)
+        elif reading.doubt:
+            yield Advice(f"`{column.name}` is {reading.doubt}")
+    for note, names in names_by_note.items():
+        yield f"{_name_columns(names)}: {note}"
+
+
+def _name_columns(names: Sequence[str]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:MAX_NAMED_COLUMNS])
+    others = len(names) - MAX_NAMED_COLUMNS
+    return f"{shown} and {others:,} more columns" if others > 0 else shown

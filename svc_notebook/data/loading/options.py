@@ -1,0 +1,324 @@
+"""The options of a load that determine how rows become records, validated once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal, Self, TypedDict, get_args
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from svc_notebook.core.api.plain_values import read_pairs
+from svc_notebook.core.foreign_names import suggest_argument
+from svc_notebook.data.loading.cursor import LoadCursor
+from svc_notebook.errors import BadInput, did_you_mean
+
+# Options by column, which `price=number,stock=integer` writes, too; those that have no other form.
+PAIRED = {"computed", "dtype", "nulls", "operations", "rename"}
+MAPPINGS = {"computed", "dtype", "operations", "rename"}
+Nulls = Literal["omit", "null", "error"]
+Duplicates = Literal["reject", "last", "keep", "error"]
+IfExists = Literal["append", "replace", "fail", "merge", "sync"]
+Accept = Literal["plan"]
+CompareWith = Literal["index", "hashes"]
+# The order of day, month and year.
+Dates = Literal["dmy", "mdy", "ymd"]
+Action = Literal["replace", "update", "update_existing", "delete"]
+Kind = Literal[
+    "string", "integer", "number", "boolean", "date", "timestamp", "epoch", "epoch_ms", "json",
+    "list", "levels",
+]  # fmt: skip
+# Names of types in pandas, SQL and Python.
+KIND_ALIASES: Mapping[str, Kind] = {
+    **dict.fromkeys(("str", "text", "object", "varchar", "char", "category"), "string"),
+    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "bigint", "smallint"), "integer"),
+    **dict.fromkeys(("float", "float32", "float64", "double", "real", "decimal"), "number"),
+    **dict.fromkeys(("numeric", "currency", "amount"), "number"),
+    **dict.fromkeys(("bool",), "boolean"),
+    **dict.fromkeys(("datetime", "datetime64", "datetime64[ns]", "time"), "timestamp"),
+    **dict.fromkeys(("dict",), "json"),
+}
+
+ACTIONS: Mapping[str, str] = {
+    "replace": "updateObject",
+    "update": "partialUpdateObject",
+    "update_existing": "partialUpdateObjectNoCreate",
+    "delete": "deleteObject",
+}
+OPERATIONS = (
+    "Increment", "Decrement", "Add", "AddUnique", "Remove", "IncrementFrom", "IncrementSet",
+)  # fmt: skip
+# Operations that are not idempotent.
+UNREPEATABLE = {"Increment", "Decrement", "Add"}
+# Services refuse requests of 10 MB and records of 100 KB.
+MAX_BATCH_BYTES = 8_000_000
+# Options that belong to one load, and not to the form of its source.
+OPTIONS_OF_ONE_LOAD = ("limit", "cursor", "salt", "spread")
+# The attribute that all parts of a text share.
+DEFAULT_DISTINCT = "document_id"
+# The smallest size of a part of a long text.
+MIN_PART_CHARACTERS = 20
+CHARACTER_OPTIONS = ("separator", "quote", "comment")
+COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
+
+
+class RowOptions(TypedDict, total=False):
+    """The options of `load`, `plan` and `push` that determine how rows become records."""
+
+    id: str | Sequence[str] | None
+    columns: Sequence[str] | None
+    rename: Mapping[str, str] | None
+    computed: Mapping[str, str] | None
+    dtype: Mapping[str, Kind] | None
+    list_separator: str | Mapping[str, str] | None
+    geo: Sequence[str] | None
+    split: Mapping[str, int] | None
+    distinct: str
+    nulls: Nulls | Mapping[str, Nulls]
+    timezone: str | None
+    duplicates: Duplicates
+    action: Action
+    operations: Mapping[str, str] | None
+    nest: bool
+    replace_records: bool
+    limit: int | None
+    record_bytes: int
+    batch: int
+    batch_bytes: int
+    separator: str | None
+    quote: str | None
+    header: bool | None
+    header_rows: int | None
+    strict: bool
+    skip: int | None
+    comment: str | None
+    encoding: str | None
+    decimal: str | None
+    thousands: str | None
+    dates: Dates | None
+    path: str | None
+    sheet: str | None
+
+
+@dataclass(frozen=True)
+class LoadSettings:
+    """Validated options; the fields are those of `RowOptions`."""
+
+    id: str | None = None
+    columns: tuple[str, ...] | None = None
+    # New names of columns, which all other options use.
+    rename: Mapping[str, str] = field(default_factory=dict)
+    # Templates such as `{title} {size}`, by the name of the column that they make.
+    computed: Mapping[str, str] = field(default_factory=dict)
+    dtype: Mapping[str, Kind] = field(default_factory=dict)
+    # The separator of lists and levels, of all such columns or by column.
+    list_separator: str | Mapping[str, str] = ""
+    # The columns of latitudes and longitudes.
+    geo: tuple[str, ...] | None = None
+    # The column whose texts are split into records, with the size of a part in characters, and the
+    # attribute that all parts of a text share.
+    split: Mapping[str, int] = field(default_factory=dict)
+    distinct: str = DEFAULT_DISTINCT
+    nulls: Nulls | Mapping[str, Nulls] = "omit"
+    timezone: str | None = None
+    duplicates: Duplicates = "reject"
+    action: Action = "replace"
+    operations: Mapping[str, str] = field(default_factory=dict)
+    nest: bool = False
+    # Whether rows may delete attributes of existing records that they do not have.
+    replace_records: bool = False
+    limit: int | None = None
+    record_bytes: int = 100_000
+    batch: int = 10_000
+    batch_bytes: int = 2_000_000
+    separator: str | None = None
+    quote: str | None = None
+    header: bool | None = None
+    header_rows: int | None = None
+    # Whether rows with another number of cells than the header, or misplaced quotes, are rejected.
+    strict: bool = False
+    skip: int | None = None
+    comment: str | None = None
+    encoding: str | None = None
+    # The separator of decimals, and of groups of digits, in columns of text.
+    decimal: str | None = None
+    thousands: str | None = None
+    # The order of day, month and year in columns of text.
+    dates: Dates | None = None
+    # The path of the list of records in a JSON document.
+    path: str | None = None
+    # The sheet of an Excel workbook.
+    sheet: str | None = None
+    # Where the last load ended, if only what is beyond is read.
+    cursor: LoadCursor | None = None
+    # Part of hashed ids, so that equal rows of different partitions get different ids.
+    salt: str = ""
+    # Whether the rows are a partition of a distributed load, which another worker may send again.
+    spread: bool = False
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Validate the options of a caller; raise `BadInput` with advice."""
+        known = [row.name for row in fields(cls)]
+        for name in given.keys() - set(known):
+            raise BadInput(f"`{name}` is not an option of a load{suggest_argument(name, known)}")
+        named = {name: value for name, value in given.items() if value is not None}
+        for name in PAIRED & named.keys():
+            if isinstance(named[name], str) and (pairs := read_pairs(named[name])):
+                named[name] = pairs
+        for name in MAPPINGS & named.keys():
+            if not isinstance(named[name], Mapping):
+                raise BadInput(f"`{name}` must be a dict by column: {name}={{'price': ...}}")
+        if isinstance(named.get("columns"), str):
+            raise BadInput(f"`columns` must be a list of names: columns=[{named['columns']!r}]")
+        for name in {"columns", "geo"} & named.keys():
+            named[name] = tuple(named[name])
+        if not isinstance(named.get("id", ""), str):
+            named["id"] = join_names(named["id"])
+        for name, read in VALUE_READERS.items():
+            if isinstance(named.get(name), Mapping):
+                named[name] = {column: read(value) for column, value in named[name].items()}
+        return cls(**named)
+
+    def __post_init__(self) -> None:
+        given = self.nulls if isinstance(self.nulls, Mapping) else {"": self.nulls}
+        _check_each("nulls", given.values(), get_args(Nulls))
+        _check_each("dtype", self.dtype.values(), get_args(Kind))
+        _check_each("duplicates", [self.duplicates], get_args(Duplicates))
+        _check_each("decimal", filter(None, [self.decimal]), (".", ","))
+        _check_each("thousands", filter(None, [self.thousands]), (".", ",", " ", "'"))
+        _check_each("dates", filter(None, [self.dates]), get_args(Dates))
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise BadInput("`decimal` and `thousands` must differ")
+        _check_each("action", [self.action], get_args(Action))
+        _check_each("operations", self.operations.values(), OPERATIONS)
+        if self.operations and not self.action.startswith("update"):
+            raise BadInput("`operations` change stored records: pass action='update', too")
+        if self.timezone is not None:
+            _check_zone(self.timezone)
+        if self.geo is not None and len(self.geo) != 2:
+            raise BadInput("`geo` must be two columns: geo=['latitude', 'longitude']")
+        self._check_split()
+        for name in CHARACTER_OPTIONS:
+            _check_character(name, getattr(self, name))
+        for name in COUNT_OPTIONS:
+            _check_count(name, getattr(self, name))
+        _check_count("skip", self.skip, minimum=0)
+        if self.batch_bytes > MAX_BATCH_BYTES:
+            raise BadInput(
+                f"`batch_bytes` must be at most {MAX_BATCH_BYTES:,}; services refuse more"
+            )
+
+    def _check_split(self) -> None:
+        sizes = self.split.values()
+        if len(sizes) > 1 or any(type(n) is not int or n < MIN_PART_CHARACTERS for n in sizes):
+            raise BadInput(
+                "`split` must be one column with a size of its parts in characters, "
+                f"{MIN_PART_CHARACTERS} or more: split={{'text': 2000}}"
+            )
+        if sizes and self.action != "replace":
+            raise BadInput("`split` makes whole records of parts: omit `action`")
+
+    @property
+    def part_id(self) -> str:
+        """The hidden column of the ids of parts."""
+        return f"{self.id or 'objectID'}#n"
+
+    @property
+    def unrepeatable(self) -> str:
+        """Return a requested operation that is not idempotent, if any."""
+        return min(UNREPEATABLE.intersection(self.operations.values()), default="")
+
+    @property
+    def derives_columns(self) -> bool:
+        """Whether an option makes columns of the columns of the source."""
+        kinds = {"list", "levels"}.intersection(self.dtype.values())
+        is_template = self.id is not None and "{" in self.id
+        return bool(self.rename or self.computed or self.geo or kinds or is_template or self.split)
+
+    def to_save(self) -> dict[str, Any]:
+        """Return the options that differ from their defaults, as JSON has them."""
+        default = type(self)()
+        names = [row.name for row in fields(self) if row.name not in OPTIONS_OF_ONE_LOAD]
+        values = {name: getattr(self, name) for name in names}
+        changed = {n: value for n, value in values.items() if value != getattr(default, n)}
+        return {n: list(v) if isinstance(v, tuple) else v for n, v in changed.items()}
+
+    def separator_of(self, column: str) -> str:
+        """Return the separator of a column's lists or levels; empty if it is to be found."""
+        if isinstance(self.list_separator, str):
+            return self.list_separator
+        return self.list_separator.get(column, "")
+
+    def nulls_of(self, column: str) -> Nulls:
+        """Return how a column's missing values are treated."""
+        if isinstance(self.nulls, str):
+            return self.nulls
+        return self.nulls.get(column, "omit")
+
+    def named_columns(self) -> set[str]:
+        """Return every column that some option names."""
+        by_nulls = set() if isinstance(self.nulls, str) else set(self.nulls)
+        by_separator = set() if isinstance(self.list_separator, str) else set(self.list_separator)
+        named = by_nulls | by_separator | set(self.dtype) | set(self.operations)
+        return named | set(self.columns or ())
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return the id of one column, or the template of an id of several columns."""
+    if not names or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"`id` must be the name of a column, or several of them, not {names!r}")
+    return names[0] if len(names) == 1 else "-".join(f"{{{name}}}" for name in names)
+
+
+def _type_name(kind: object) -> str:
+    """Return the name of a type that is given as a text or as a class."""
+    return (kind.__name__ if isinstance(kind, type) else str(kind)).lower()
+
+
+def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:
+    for value in values:
+        if value not in allowed:
+            raise BadInput(
+                f"`{option}` must be one of {', '.join(allowed)}, not {value!r}"
+                f"{did_you_mean(str(value), allowed)}"
+            )
+
+
+def _check_character(option: str, value: object) -> None:
+    if value is not None and (not isinstance(value, str) or len(value) != 1 or value in "\r\n"):
+        raise BadInput(
+            f"`{option}` must be one character, not {value!r}; convert a file that uses several"
+        )
+
+
+def _check_count(option: str, value: object, minimum: int = 1) -> None:
+    if value is not None and (not isinstance(value, int) or value < minimum):
+        raise BadInput(f"`{option}` must be a whole number, {minimum} or more, not {value!r}")
+
+
+def _check_zone(zone: str) -> None:
+    try:
+        ZoneInfo(zone)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise BadInput(f"`{zone}` is not a time zone; pass one such as 'Europe/Paris'") from error
+
+
+def _read_kind(kind: Any) -> Any:
+    return KIND_ALIASES.get(_type_name(kind), kind)
+
+
+def _read_size(size: Any) -> Any:
+    return int(size) if str(size).isdecimal() else size
+
+
+def _read_operation(operation: Any) -> Any:
+    by_lower = {name.lower(): name for name in OPERATIONS}
+    return by_lower.get(str(operation).lower(), operation)
+
+
+# How the values of an option by column are read; others stay, and are checked afterwards.
+VALUE_READERS: dict[str, Callable[[Any], Any]] = {
+    "dtype": _read_kind,
+    "split": _read_size,
+    "operations": _read_operation,
+}

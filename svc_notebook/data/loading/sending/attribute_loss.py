@@ -1,0 +1,241 @@
+"""Attributes of stored records that a load of whole records would delete."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
+
+import msgspec
+import pandas as pd
+
+from svc_notebook.data.loading.load_plan.plan import LoadPlan
+from svc_notebook.data.loading.load_plan.preparation import Prepared, record_of
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, UnexpectedAnswer
+
+if TYPE_CHECKING:
+    from svc_notebook.data.client import AsyncClient
+
+# Rows whose stored records are read: the first rows of a source, then rows of all its parts.
+# Services return at most 1,000 records for one request.
+FIRST_ROWS, SPREAD_ROWS = 200, 800
+# Stored records are read until they have about this size.
+MAX_STORED_BYTES = 4_000_000
+# A row in memory whose record would lose more than half of its attributes, and at least this many,
+# is a part of its record, even if other rows have these attributes.
+MIN_LOST_OF_PART = 3
+MAX_NAMED_ATTRIBUTES = 5
+NOT_READABLE = "this key may not read records (right `search`)"
+NOT_RETURNED = "the service did not return the records"
+
+Record = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ReadColumns:
+    """The attributes with which a DataFrame was read from the index that its rows are sent to."""
+
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, source: object, index: str, client: AsyncClient | None) -> Self:
+        """Return the columns that were read; none if the source is from elsewhere."""
+        facts = source.attrs.get("svc") if isinstance(source, pd.DataFrame) else None
+        if not isinstance(facts, Mapping) or facts.get("index") != index:
+            return cls()
+        service = (str(facts.get("application")), str(facts.get("address")))
+        if client is not None and not client.connection.is_of(*service):
+            return cls()
+        return cls(tuple(facts.get("attributes") or ()))
+
+    def lost(self, prepared: Prepared) -> tuple[str, ...]:
+        """Return the columns that were read and that the load does not send."""
+        sent = _Sent.of(prepared)
+        return tuple(
+            name
+            for name in self.names
+            if name not in sent.names and name.partition(".")[0] not in sent.roots
+        )
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """The attributes that the rows of a source have."""
+
+    names: frozenset[str]
+    # The names of the objects that columns such as `size.width` become, and the other names.
+    roots: frozenset[str]
+    objects: frozenset[str]
+
+    @classmethod
+    def of(cls, prepared: Prepared) -> Self:
+        names = [row.name for row in prepared.plan.column_rows]
+        if not prepared.options.nest:
+            return cls(frozenset(names), frozenset(names), frozenset())
+        parents = (name.split(".")[:end] for name in names for end in range(1, name.count(".") + 1))
+        objects = frozenset(".".join(parent) for parent in parents)
+        return cls(frozenset(names), frozenset(n.partition(".")[0] for n in names), objects)
+
+    def lost_of(self, stored: Record, record: Record) -> Iterator[str]:
+        """Yield the attributes of a stored record that neither a column nor the record has."""
+        return _lost(stored, record, self.names, self.objects)
+
+
+def _lost(
+    stored: Record, record: Record, names: Collection[str], objects: Collection[str], at: str = ""
+) -> Iterator[str]:
+    for name, value in stored.items():
+        path = f"{at}{name}"
+        inner = record.get(name)
+        if path in objects and isinstance(value, Mapping) and isinstance(inner, Mapping):
+            yield from _lost(value, inner, names, objects, f"{path}.")
+        elif path not in names and name not in record and path != "objectID":
+            yield path
+
+
+@dataclass(frozen=True)
+class AttributeLoss:
+    """Attributes that a load would delete, the most frequent first."""
+
+    attributes: tuple[str, ...] = ()
+    # Stored records that were compared with their rows, and those of them that lose attributes.
+    compared: int = 0
+    losing: int = 0
+    # Why the stored records could not be read; empty if they were.
+    unread: str = ""
+    # Whether there is no index yet.
+    is_new: bool = False
+
+    def describe(self, index: str) -> str:
+        """Describe the attributes, and which records have them."""
+        count = len(self.attributes)
+        shown = ", ".join(f"`{name}`" for name in self.attributes[:MAX_NAMED_ATTRIBUTES])
+        more = f" and {count - MAX_NAMED_ATTRIBUTES:,} more" if count > MAX_NAMED_ATTRIBUTES else ""
+        noun = "attribute" if count == 1 else "attributes"
+        share = f" ({self.losing:,} of {self.compared:,} compared)" if self.compared else ""
+        return f"{count:,} {noun} of records that {index} has{share}: {shown}{more}"
+
+    def refusal(self, index: str) -> BadInput:
+        """Return the error that names both ways to continue."""
+        return BadInput(
+            f"nothing was sent: rows replace whole records, and would delete "
+            f"{self.describe(index)}. To change only the attributes of the rows, pass "
+            "action='update'; to replace the records, replace_records=True"
+        )
+
+    def note_in(self, plan: LoadPlan) -> LoadPlan:
+        """Return the plan with the attributes that the load would delete."""
+        if self.unread:
+            text = (
+                "whether the load deletes attributes of records that exist is not known: "
+                f"{self.unread}"
+            )
+            return replace(plan, notes=(*plan.notes, text))
+        if not self.attributes:
+            return plan
+        text = (
+            f"the load deletes {self.describe(plan.index)}; action='update' keeps them, "
+            "replace_records=True allows it"
+        )
+        return replace(plan, notes=(*plan.notes, text), deleted_attributes=self.attributes)
+
+
+def replaces_records(prepared: Prepared, if_exists: str) -> bool:
+    """Return whether the rows of a load replace whole records of an index."""
+    return prepared.options.action == "replace" and if_exists in ("append", "merge", "sync")
+
+
+def plan_attribute_loss(source: object, index: str, prepared: Prepared) -> LoadPlan:
+    """Return a plan with the attributes that the load would delete, as far as the source tells."""
+    if not replaces_records(prepared, "append"):
+        return prepared.plan
+    lost = ReadColumns.of(source, index, None).lost(prepared)
+    return AttributeLoss(lost).note_in(prepared.plan)
+
+
+async def find_attribute_loss(
+    client: AsyncClient, index: str, prepared: Prepared, read: ReadColumns
+) -> AttributeLoss:
+    """Compare rows with the stored records of the same ids.
+
+    The first rows are compared, and if there are more, rows of all parts of the source. If the key
+    may not read records, the columns that the DataFrame was read with are all that is known.
+    """
+    sent = _Sent.of(prepared)
+    pairs: list[tuple[Record, Record]] = []
+    budget = MAX_STORED_BYTES
+    for spread, rows in ((False, FIRST_ROWS), (True, SPREAD_ROWS)):
+        records = await prepared.table.db.in_thread(_sample, prepared, rows, spread)
+        try:
+            stored = await _read(client, index, [record["objectID"] for record in records])
+        except NotFound:
+            return AttributeLoss(is_new=True)
+        except (KeyRefused, UnexpectedAnswer) as error:
+            lost = read.lost(prepared)
+            reason = NOT_READABLE if isinstance(error, KeyRefused) else NOT_RETURNED
+            return AttributeLoss(lost, unread="" if lost else reason)
+        pairs += [(s, r) for s, r in zip(stored, records, strict=True) if s is not None]
+        budget -= sum(len(msgspec.json.encode(record)) for record in stored if record)
+        if prepared.plan.rows <= FIRST_ROWS or budget <= 0:
+            break
+    in_memory = prepared.table.origin is None
+    loss = _count(((*pair, sent) for pair in pairs), in_memory=in_memory)
+    if pairs and prepared.plan.rows > len(pairs):
+        others = [name for name in read.lost(prepared) if name not in loss.attributes]
+        return replace(loss, attributes=(*loss.attributes, *others))
+    return loss
+
+
+def _count(pairs: Iterable[tuple[Record, Record, _Sent]], *, in_memory: bool) -> AttributeLoss:
+    counts: Counter[str] = Counter()
+    compared = losing = 0
+    for stored, record, sent in pairs:
+        lost = [*sent.lost_of(stored, record)]
+        if not lost and in_memory:
+            missing = [name for name in stored if name not in record]
+            is_part = len(missing) * 2 > len(stored) and len(missing) >= MIN_LOST_OF_PART
+            lost = missing if is_part else []
+        counts.update(lost)
+        compared += 1
+        losing += bool(lost)
+    return AttributeLoss(tuple(name for name, _ in counts.most_common()), compared, losing)
+
+
+def _sample(prepared: Prepared, rows: int, spread: bool) -> list[Record]:
+    """Return records that the load would send: the first ones, or some of all parts."""
+    operations = prepared.operations
+    if operations is None:
+        operations = [text for (text,) in prepared.table.db.rows(_query(prepared, rows, spread))]
+    elif spread:
+        operations = operations[FIRST_ROWS :: max(len(operations) // rows, 1)]
+    decoded = (_decode(text) for text in operations[:rows])
+    return [record for record in decoded if record is not None]
+
+
+def _query(prepared: Prepared, rows: int, spread: bool) -> str:
+    table = prepared.table
+    if spread:
+        return f"SELECT {prepared.operation} FROM {table.sql} USING SAMPLE reservoir({rows} ROWS)"
+    first = f"(SELECT * FROM {table.numbered} WHERE pos < {rows} LIMIT {rows})"
+    return f"SELECT {prepared.operation} FROM {first} ORDER BY pos"
+
+
+def _decode(operation: str | None) -> Record | None:
+    """Return the record of an operation; None for a row that cannot be sent."""
+    try:
+        record = record_of(operation) if operation else {}
+    except msgspec.DecodeError:
+        return None
+    object_id = record.get("objectID")
+    return record if isinstance(object_id, str) and object_id else None
+
+
+async def _read(client: AsyncClient, index: str, ids: Sequence[str]) -> Sequence[Record | None]:
+    """Read the stored records of these ids; None for each id without a record."""
+    if not ids:
+        return []
+    requests: Any = [{"indexName": index, "objectID": object_id} for object_id in ids]
+    answer: Any = await client.get_objects(requests)
+    results: Sequence[Record | None] = answer["results"]
+    return results

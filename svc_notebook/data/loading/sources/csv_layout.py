@@ -1,0 +1,405 @@
+"""The layout of a delimited file: decisions on a sample of it, of which the best are compared.
+
+The quote, the separator, the lines above and below the table, and the header are decided by the
+points of signals. Where separators are nearly as likely, the whole readings are compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from svc_notebook.data.loading.notes import Advice
+from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sources.csv_candidates import (
+    SAMPLE_ROWS,
+    SHOWN,
+    UNUSUAL_SEPARATORS,
+    Row,
+    Sample,
+    escape_of,
+    find_quote,
+    find_separator,
+    is_padded,
+    parse_line,
+    usual_width,
+)
+from svc_notebook.data.loading.sources.csv_cells import (
+    NO_QUOTE,
+    Dialect,
+    is_well_quoted,
+    read_cell,
+    repair_cells,
+    split_cells,
+)
+from svc_notebook.data.loading.sources.csv_lines import (
+    Layout,
+    SkippedLines,
+    count_lines,
+    describe_titles,
+    show_lines,
+    without_comments,
+)
+from svc_notebook.data.loading.sources.csv_tables import choose_table, find_tables
+from svc_notebook.data.loading.text_cells.footers import count_footer_rows, may_be_footer
+from svc_notebook.data.loading.text_cells.header_names import (
+    Names,
+    count_description_rows,
+    count_tall_header,
+    name_columns,
+)
+from svc_notebook.data.loading.text_cells.header_score import is_header, rate_header, score_header
+from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide, state
+
+MAX_PREAMBLE_LINES = 100
+# The last lines among which a footer is looked for.
+MAX_END_LINES, MIN_END_LINES = 30, 4
+DEFAULT_COMMENT, MIN_ANNOTATIONS = "#", 2
+# A cell of a row of metadata, such as `Version=2023`.
+METADATA = re.compile(r"[A-Za-z][\w.-]*=[^=\s]")
+# The share of the cells of a header that are filled.
+FULL_SHARE = 0.8
+SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[^"\r\n])"?\r?\n', re.IGNORECASE)
+# Whole readings are compared if their separators differ by less than these points, and a runner-up
+# that lacks no more than the second number is proposed.
+NEAR_POINTS, PROPOSED_POINTS = 1.5, 0.5
+# The maximum points of a header for each column, so that a wide table does not outweigh the rows,
+# and the points of decisions to leave out lines.
+MAX_HEADER_POINTS, LEFT_OUT_POINTS = 2, -1
+LINES_LEFT_OUT = ("titles", "table", "footer")
+GIVEN = Signal("an option or the file names it", 1)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The decisions that precede the choice of the separator."""
+
+    sample: Sample
+    options: LoadSettings
+    quote: Decision
+    skipped: int
+    comment: str
+    # Whether the sample is the whole file, and the last lines of a longer one.
+    whole: bool
+    end: Sequence[str]
+
+    @property
+    def likely(self) -> Sample:
+        """The lines that can be rows."""
+        lines = self.sample.lines[self.skipped :]
+        if self.comment:
+            mark = self.quote.chosen.value
+            lines = list(without_comments(lines, self.comment, mark)) or lines
+        return self.sample.with_lines(lines)
+
+
+def find_layout(
+    text: str, options: LoadSettings, *, whole: bool = True, end: Sequence[str] = ()
+) -> Layout:
+    """Read a file's beginning, or `whole` text, in the best way; options take precedence.
+
+    `end` are the last lines of a file that is longer.
+    """
+    sample, notes = Sample(text), []
+    quote = state("quote", options.quote, *GIVEN) if options.quote else find_quote(text)
+    mark = quote.chosen.value
+    if mark == NO_QUOTE:
+        notes.append(
+            "`\"` is a character of the values and encloses none; quote='\"' reads it as one"
+        )
+    elif mark != '"' and options.quote is None:
+        notes.append(f"values are inside the quotes `{mark}`")
+    skipped, separator = options.skip or 0, options.separator
+    named = SEPARATOR_LINE.match(text) if options.skip is None else None
+    if named:
+        skipped, separator = 1, separator or named["separator"]
+        notes.append(f"line 1 names the separator: {named[0].strip()}")
+    comment = options.comment or DEFAULT_COMMENT
+    if not any(line.startswith(comment) for line in sample.lines):
+        comment = ""
+    given = _Given(sample, options, quote, skipped, comment, whole, end)
+    likely = given.likely
+    separators = (
+        state("separator", separator, *GIVEN) if separator else find_separator(likely, mark)
+    )
+    near = [
+        separators.choosing(hypothesis)
+        for number, hypothesis in enumerate(separators.hypotheses)
+        if not number or hypothesis.points >= max(1, separators.points - NEAR_POINTS)
+    ]
+    layouts = [_lay_out(given, likely, decision) for decision in near]
+    rated = decide("reading", (_rate_layout(n, layout) for n, layout in enumerate(layouts)))
+    best = layouts[int(rated.chosen.value)]
+    advice = _advise_runner_up(best, layouts, rated)
+    return replace(best, notes=(*notes, *best.notes, *advice), decisions=(rated, *best.decisions))
+
+
+def _rate_layout(number: int, layout: Layout) -> Hypothesis:
+    """Rate a whole reading by the points of its decisions."""
+    signals = []
+    for decision in layout.decisions:
+        points = decision.points
+        if decision.name == "header":
+            points = min(layout.dialect.header * points / max(layout.width, 1), MAX_HEADER_POINTS)
+        elif decision.name in LINES_LEFT_OUT:
+            points = LEFT_OUT_POINTS
+        signals.append(Signal(f"{decision.name}: {decision.chosen.reading}", points))
+    reading = f"{layout.width:,} cells between {_show(layout)}"
+    return Hypothesis(str(number), reading, tuple(signals))
+
+
+def _show(layout: Layout) -> str:
+    return SHOWN.get(layout.separator, f"`{layout.separator}`")
+
+
+def _advise_runner_up(best: Layout, layouts: Sequence[Layout], rated: Decision) -> list[str]:
+    """Return the advice to read the file otherwise, if that is nearly as likely.
+
+    A separator that gives fewer cells is that of lists inside of them.
+    """
+    if rated.runner_up is None or rated.distance > PROPOSED_POINTS:
+        return []
+    other = layouts[int(rated.runner_up.value)]
+    if other.width < best.width:
+        return []
+    read = f"rows are read as {best.width:,} cells between {_show(best)}"
+    option = f"separator={other.separator!r} reads them so"
+    return [Advice(f"{read}; {rated.runner_up.reading} are nearly as likely: {option}")]
+
+
+def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
+    """Return the layout for one separator."""
+    options, lines = given.options, given.sample.lines
+    separator, quote = separators.chosen.value, given.quote.chosen.value
+    notes: list[str] = []
+    if separator in UNUSUAL_SEPARATORS and GIVEN not in separators.chosen.signals:
+        shown = "blanks" if separator == " " else f"`{separator}`"
+        notes.append(f"cells are separated by {shown}")
+    rows = likely.rows(separator, quote)
+    width = usual_width(rows)
+    escape = escape_of(given.sample.text, quote)
+    if escape != quote:
+        notes.append(f"`{escape}{quote}` inside of values is read as `{quote}`")
+    dialect = Dialect(separator, quote, escape, header=True, names=())
+    annotated = options.comment is None and _is_annotated(given, rows, width)
+    layout = Layout(
+        dialect, width, given.skipped, given.comment, options.comment is not None or annotated,
+        padded=separator == " " or (width > 1 and is_padded(likely.lines, rows, dialect)),
+        decisions=(given.quote, separators),
+    )  # fmt: skip
+    comments = SkippedLines()
+    table = given.sample.with_lines(list(layout.read_lines(lines, comments)))
+    marked = options.comment is None and not annotated
+    has_tags = marked and (width < 2 or _has_tags(table.rows(separator, quote)))
+    if layout.comment and (not comments.comments or has_tags):
+        layout = replace(layout, comment="")
+        table = given.sample.with_lines(list(layout.read_lines(lines, SkippedLines())))
+    if layout.padded and separator != " ":
+        notes.append(f"blanks around `{separator}` are removed")
+    tables = find_tables(table.lines, dialect, whole=given.whole) if width > 1 else []
+    layout, more = (
+        choose_table(layout, lines, tables, options)
+        if tables
+        else _skip_titles(layout, table, options)
+    )
+    notes += more
+    end = None if layout.length is None else layout.preamble + layout.length
+    table = table.with_lines(table.lines[layout.preamble : end])
+    layout, table, more = _leave_out_footer(layout, table, given)
+    notes += more
+    layout = _find_header(layout, table, options)
+    notes += _advise_blanks(layout, table.rows(separator, quote), options)
+    return replace(layout, notes=tuple(notes))
+
+
+def _has_tags(rows: Sequence[Row]) -> bool:
+    """Return whether rows below the first begin with `#` and a character, as `#red,1` does."""
+    return any(row[0].startswith(DEFAULT_COMMENT) and row[0][1:2].strip() for _, row in rows[1:])
+
+
+def _is_annotated(given: _Given, rows: Sequence[Row], width: int) -> bool:
+    """Return whether comments are above a header only, as annotations of its columns are."""
+    marked = [line.startswith(DEFAULT_COMMENT) for line in given.sample.lines[given.skipped :]]
+    annotations = marked.index(False) if False in marked else 0
+    return (
+        annotations >= MIN_ANNOTATIONS
+        and not any(marked[annotations:])
+        and _is_certain_header([row for _, row in rows], width)
+    )
+
+
+def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[Layout, list[str]]:
+    """Skip the lines before a table, with a note."""
+    if (options.skip, options.header, options.header_rows) != (None, None, None):
+        return layout, []
+    rows = table.rows(layout.separator, layout.dialect.quote)
+    first, signals = _find_titles(rows, layout.width)
+    chosen = Hypothesis(str(first), str(first), tuple(signals))
+    if not first or chosen.points <= 0:
+        return layout, []
+    titles = table.lines[:first]
+    layout = replace(layout, preamble=first).with_decision(Decision("titles", (chosen,)))
+    return layout, describe_titles(titles)
+
+
+def _find_titles(rows: Sequence[Row], width: int) -> tuple[int, list[Signal]]:
+    """Return the line of a table's header or first row, and the signals for titles above it.
+
+    Lines above are titles if they have a single cell, or are padded with separators. A line of one
+    cell above rows of two can be a header without a name for the first column, and a padded one a
+    row with gaps: they are titles only above a header. So are rows of another form.
+    """
+    texts = [row for _, row in rows]
+    full = next((n for n, row in enumerate(texts[:MAX_PREAMBLE_LINES]) if _is_full(row, width)), 0)
+    above_header = full > 0 and _is_certain_header(texts[full:], width)
+    certain = True
+    for number, row in enumerate(texts[:MAX_PREAMBLE_LINES] if width > 1 else ()):
+        if len(row) in (1, width) and _is_title(row) and number < len(rows) - 1:
+            certain = certain and len(row) == 1 and width > 2
+        elif above_header and number < full and (len(row) != width or _has_metadata(row)):
+            certain = False
+        else:
+            line, below = rows[number][0], texts[number:]
+            short_header = len(row) == width - 1 and len(below) == 2
+            long_header = len(row) == width + 1 and not row[-1].strip()
+            signals = [Signal("the lines above have one cell", 1)] if certain else []
+            if line and len(row) != width and not short_header and not long_header:
+                signals.append(Signal("the line below them has another number of cells", -9))
+            elif line and not certain and is_header(_without_descriptions(below)):
+                signals.append(Signal("a header is below lines of another form", 1))
+            return line, signals
+    return 0, []
+
+
+def _is_full(row: Sequence[str], width: int) -> bool:
+    filled = sum(map(bool, map(str.strip, row)))
+    return len(row) == width and filled >= FULL_SHARE * width and not _has_metadata(row)
+
+
+def _has_metadata(row: Sequence[str]) -> bool:
+    return any(map(METADATA.match, row))
+
+
+def _is_certain_header(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Return whether signals say that the first of regular rows is a header."""
+    regular = sum(len(row) == width for row in rows) >= FULL_SHARE * len(rows)
+    if not regular or len(rows) < 2:
+        return False
+    rows = _without_descriptions(rows)
+    if not is_header(rows):
+        return False
+    return sum(signal.points for signal in score_header(rows)) > 0
+
+
+def _without_descriptions(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    return [rows[0], *rows[1 + count_description_rows(rows) :]]
+
+
+def _is_title(row: Sequence[str]) -> bool:
+    return sum(bool(cell.strip()) for cell in row) <= 1
+
+
+def _leave_out_footer(
+    layout: Layout, table: Sample, given: _Given
+) -> tuple[Layout, Sample, list[str]]:
+    """Leave out the lines after the last row of a table, with a note that holds them."""
+    footer = _count_footer_lines(layout, table, given)
+    if not footer:
+        return layout, table, []
+    has_end = layout.length is not None or given.whole
+    last = (table.lines if has_end else given.end)[-footer:]
+    shown = count_lines(sum(bool(line.strip()) for line in last))
+    note = f"{shown} after the last row left out: {show_lines(last)}; strict=True loads such lines"
+    if layout.length is None:
+        layout = replace(layout, footer=footer)
+    else:
+        layout = replace(layout, length=layout.length - footer)
+    decision = state("footer", str(footer), f"{shown} below: totals or remarks")
+    table = table.with_lines(table.lines[:-footer]) if has_end else table
+    return layout.with_decision(decision), table, [note]
+
+
+def _count_footer_lines(layout: Layout, table: Sample, given: _Given) -> int:
+    """Return the number of lines after the last row of a table."""
+    rows = table.rows(layout.separator, layout.dialect.quote)
+    last = [*(table.lines if given.whole or layout.length is not None else given.end)]
+    last = last[-MAX_END_LINES:]
+    body = [row for _, row in rows[1:]]
+    if given.options.strict or layout.width < 2 or len(last) < MIN_END_LINES:
+        return 0
+    final = next((line for line in reversed(last) if line.strip()), "")
+    if not may_be_footer(parse_line(final, layout.dialect), max(map(len, body), default=0)):
+        return 0
+    tail = [parse_line(line, layout.dialect) for line in last]
+    complete = given.whole and len(rows) <= SAMPLE_ROWS
+    in_lines = not any(line.count(layout.dialect.quote) % 2 for line in last)
+    count = count_footer_rows(body, tail, whole=complete, in_lines=in_lines)
+    # With an odd number of quotes, these lines begin inside of a value of the last row.
+    return 0 if count and "".join(last[-count:]).count(layout.dialect.quote) % 2 else count
+
+
+def _find_header(layout: Layout, table: Sample, options: LoadSettings) -> Layout:
+    """Find the rows of the header and the names of the columns."""
+    dialect, rows = layout.dialect, table.rows(layout.separator, layout.dialect.quote)
+    texts = [row for _, row in rows]
+    depth = options.header_rows or 0
+    is_given = (options.header, options.header_rows) != (None, None)
+    depth = depth if is_given else count_tall_header(texts)
+    depth = depth if 1 < depth <= len(rows) else 1
+    upper = tuple(map(tuple, texts[: depth - 1]))
+    if depth > 1:
+        line = rows[depth - 1][0]
+        length = None if layout.length is None else layout.length - line
+        layout = replace(layout, preamble=layout.preamble + line, upper=upper, length=length)
+        table, texts = table.with_lines(table.lines[line:]), texts[depth - 1 :]
+    first = _read_first(table.lines, texts[0], dialect) if texts else []
+    texts = [first, *texts[1:]] if texts else []
+    header, decision = _decide_on_header(texts, depth, options)
+    numbered = Names([f"column{number}" for number, _ in enumerate(first)], [])
+    if options.header is None and first:
+        numbered.notes.append("no header was found: columns are named column0, column1, …")
+    names = name_columns(first, texts, upper) if header else numbered
+    cells = tuple(cell.strip() for cell in first)
+    dialect = replace(
+        dialect, header=header, names=tuple(names.names), notes=tuple(names.notes),
+        cells=cells if header else (), trailing=names.trailing,
+        first_row=() if header or options.header is not None else cells,
+    )  # fmt: skip
+    return replace(layout, dialect=dialect).with_decision(decision)
+
+
+def _decide_on_header(
+    texts: Sequence[Sequence[str]], depth: int, options: LoadSettings
+) -> tuple[bool, Decision]:
+    """Return whether there is a header, which options or several rows of names also decide."""
+    if depth > 1 or (options.header, options.header_rows) != (None, None):
+        header = options.header_rows is not None or depth > 1 or bool(options.header)
+        return header, state("header", f"{depth} rows" if header else "none", *GIVEN)
+    signals = rate_header(texts)
+    header = sum(signal.points for signal in signals) > 0
+    reading = "first row" if header else "none"
+    signals = signals if header else [Signal(what, -points) for what, points in signals]
+    return header, Decision("header", (Hypothesis(reading, reading, tuple(signals)),))
+
+
+def _read_first(lines: Sequence[str], row: list[str], dialect: Dialect) -> list[str]:
+    """Return the cells of the first row; those with misplaced quotes as they are in other rows."""
+    line = next((line.rstrip("\r\n") for line in lines if line.strip("\r\n")), "")
+    if all(is_well_quoted(cell, dialect) for cell in split_cells(line, dialect)):
+        return row
+    cells = repair_cells(line, len(row), dialect)
+    doubled = replace(dialect, escape=dialect.quote)
+    return row if cells is None else [read_cell(cell, doubled) or "" for cell in cells]
+
+
+def _advise_blanks(layout: Layout, rows: Sequence[Row], options: LoadSettings) -> list[str]:
+    """Return the advice to separate a single column at blanks, if all rows have as many."""
+    texts = [row[0].strip() for _, row in rows if len(row) == 1]
+    counts = {text.count(" ") for text in texts}
+    if options.separator is not None or layout.width != 1 or len(texts) != len(rows):
+        return []
+    if len(texts) < MIN_END_LINES or len(counts) != 1 or counts == {0}:
+        return []
+    cells = counts.pop() + 1
+    return [Advice(f"each line is one value; separator=' ' reads {cells:,} values between blanks")]

@@ -1,0 +1,284 @@
+"""The format of a file, by its first bytes, and the formats that are refused by name."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sources.archives import is_workbook, may_be_workbook
+from svc_notebook.data.loading.sources.encoding import sniff_encoding
+from svc_notebook.errors import BadInput
+
+FORMAT_SAMPLE_BYTES = 4096
+JSON_LINES = (".ndjson", ".jsonl")
+BLANKS = b" \t\r\n"
+BOM = b"\xef\xbb\xbf"
+# The options that say how a delimited file is read: with one of them, text is read as it is.
+DELIMITED_OPTIONS = ("separator", "quote", "header", "header_rows", "skip", "comment")
+
+# The first bytes of the binary formats that are read.
+SIGNATURES: Sequence[tuple[bytes, str]] = (
+    (b"PAR1", "parquet"),
+    (b"ARROW1\0\0", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),
+    (b"FEA1", "feather"),
+    (b"ORC", "orc"),
+    (b"Obj\x01", "avro"),
+    (b"SQLite format 3\0", "sqlite"),
+)
+YAML = (".yaml", ".yml")
+YAML_START = re.compile(
+    rb"%YAML|---\s*\n(#[^\n]*\n)*(- [\w\"']+:|-\s*\n\s+\w+:|[\w\"']+:( |\s*\n))"
+)
+# The first element, after declarations and comments.
+MARKUP = re.compile(
+    rb"(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!doctype[^>\[]*(?:\[.*?\]\s*)?>\s*)*<([A-Za-z_][\w.:-]*)[\s/>]",
+    re.I | re.S,
+)
+HTML_DOCTYPE = re.compile(rb"<!doctype\s+html", re.I)
+HTML_ELEMENTS = (
+    b"html", b"head", b"body", b"table", b"meta", b"style", b"div", b"center", b"font", b"p",
+    b"title", b"link", b"script", b"h1", b"h2", b"span", b"form",
+)  # fmt: skip
+TAIL_BYTES = 200
+
+
+class RefusedFormat(NamedTuple):
+    """A format that is not read: its name, its first bytes, and what to do instead."""
+
+    name: str
+    starts: tuple[bytes, ...]
+    advice: str
+    # The position of the bytes.
+    offset: int = 0
+
+
+AS_TABLE = "export its table as CSV, JSON or Parquet, and load that file"
+AS_TEXT = "extract its tables or its text with a program for this format, and load the result"
+NO_TABLE = "it contains no table"
+
+
+def _by_pandas(function: str) -> str:
+    return f"read it with pandas: svc.load(pandas.{function}(…), index)"
+
+
+REFUSED: Sequence[RefusedFormat] = (
+    RefusedFormat(
+        "a pickle", tuple(b"\x80" + bytes([version]) for version in range(2, 6)),
+        "reading it runs code of its author; if you trust it: "
+        "svc.load(pandas.read_pickle(…), index)",
+    ),
+    RefusedFormat("an HDF5 file", (b"\x89HDF",), _by_pandas("read_hdf")),
+    RefusedFormat("an SPSS file", (b"$FL2", b"$FL3"), _by_pandas("read_spss")),
+    RefusedFormat(
+        "a Stata file",
+        (b"<stata_dta>", *(bytes([v, order, 1, 0]) for v in range(104, 117) for order in (1, 2))),
+        _by_pandas("read_stata"),
+    ),
+    RefusedFormat("a SAS file", (b"\0" * 12 + b"\xc2\xea\x81\x60",), _by_pandas("read_sas")),
+    RefusedFormat("a SAS transport file", (b"HEADER RECORD*******LIB",), _by_pandas("read_sas")),
+    RefusedFormat("an R file", (b"RDX2", b"RDX3", b"RDA2", b"RDA3", b"X\n\0\0\0", b"B\n\2\0"),
+                  "write its table as CSV or Parquet in R, and load that file"),
+    RefusedFormat("a NumPy file", (b"\x93NUMPY",), "load a DataFrame of it: "
+                  "svc.load(pandas.DataFrame(numpy.load(…)), index)"),
+    RefusedFormat("a MATLAB file", (b"MATLAB 5.0 MAT",), AS_TABLE),
+    RefusedFormat("a DuckDB database", (b"DUCK",),
+                  "attach it: con = duckdb.connect(…); svc.load(con.sql('SELECT …'), index)", 8),
+    RefusedFormat("an Access database", (b"Standard Jet DB", b"Standard ACE DB"), AS_TABLE, 4),
+    RefusedFormat("a shapefile", (b"\0\0\x27\x0a",), "convert it to GeoJSON, and load that file"),
+    RefusedFormat("a property list", (b"bplist",), "convert it to JSON: plutil -convert json"),
+    RefusedFormat("a pointer of Git LFS, not the file itself",
+                  (b"version https://git-lfs",), "run `git lfs pull`, and load it again"),
+    RefusedFormat("a PDF document", (b"%PDF-",), AS_TEXT),
+    RefusedFormat("a PostScript document", (b"%!PS",), AS_TEXT),
+    RefusedFormat("an RTF document", (b"{\\rtf",), AS_TEXT),
+    RefusedFormat("an image", (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0",
+                               b"MM\0*"), NO_TABLE),
+    RefusedFormat("an audio or video file", (b"ID3", b"OggS", b"fLaC", b"\x1aE\xdf\xa3"), NO_TABLE),
+    RefusedFormat("an audio, video or image file", (b"RIFF",), NO_TABLE),
+    RefusedFormat("a program", (b"\x7fELF", b"MZ\x90\0", b"\xca\xfe\xba\xbe"), NO_TABLE),
+    RefusedFormat("an archive of 7-Zip", (b"7z\xbc\xaf\x27\x1c",),
+                  "extract it, and load its files"),
+    RefusedFormat("a RAR archive", (b"Rar!\x1a\x07",), "extract it, and load its files"),
+    RefusedFormat("an encrypted Parquet file", (b"PARE",), "decrypt it, and load that file"),
+)  # fmt: skip
+
+
+class RefusedText(NamedTuple):
+    """A kind of text that is not a table: its name, a pattern, and what to do instead."""
+
+    name: str
+    pattern: re.Pattern[str]
+    advice: str
+    # The minimum share of lines that match; 0 if the pattern matches the beginning of the file.
+    share: float = 0.0
+
+
+CONVERT = "convert it to JSON, and load that file"
+ENTRIES = "convert it to CSV or JSON, or pass its entries as a list of dicts"
+BANK_STATEMENT = "export the statement as CSV, or pass its bookings as a list of dicts"
+# A time, perhaps a thread or a process, a level, and a message of several words.
+PROGRAM_LINE = re.compile(
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d\S* +([-\w./#]*[\[(][^\])]*[\])] *|\d+ +|- +)*"
+    r"\[?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b\]?(?=[ :])"
+    r"(\S* +\S+){4}",
+    re.I,
+)
+# Two keys with different names, of which the first is dotted or in capitals.
+SETTINGS = re.compile(
+    r"(?:\s|[#!;][^\n]*\n)*([a-z][\w-]*(?:\.[\w-]+)+|[A-Z][A-Z0-9]*_[A-Z0-9_]+) ?=[^\n]*\n"
+    r"(?:\s|[#!;][^\n]*\n)*(?!\1)[\w-]+(?:\.[\w-]+)* ?="
+)
+ACCESS_LINE = re.compile(r'\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "')
+SYSLOG_LINE = re.compile(
+    r"(<\d+>\d? ?)?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\S*) "
+    r"\S+ [\w./-]+(\[\d+\])?: "
+)
+REFUSED_TEXTS: Sequence[RefusedText] = (
+    RefusedText("a BibTeX file", re.compile(r"(%[^\n]*\n|\s)*@[a-z]+\s*[{(]\s*[^\s,{}]+\s*,", re.I),
+                ENTRIES),
+    RefusedText("an RIS file", re.compile(r"TY  - \w"), ENTRIES),
+    RefusedText("a vCard file", re.compile(r"BEGIN:VCARD", re.I), ENTRIES),
+    RefusedText("a calendar", re.compile(r"BEGIN:VCALENDAR", re.I), ENTRIES),
+    RefusedText("a mailbox", re.compile(r"From \S+ .*\d{4}\n[A-Z][\w-]+: "), ENTRIES),
+    RefusedText("a mail", re.compile(
+        r"(?=(?:.*\n)*?From: )(?=(?:.*\n)*?(?:Subject|Date|To): )"
+        r"(?:(?:[A-Z][\w-]*: .*|[ \t]+\S.*)\r?\n){3,}\r?\n"), ENTRIES),
+    RefusedText("an LDIF file", re.compile(r"(#[^\n]*\n|version: \d+\s|\s)*dn:{1,2} \S+="),
+                ENTRIES),
+    RefusedText("a bank statement in MT940", re.compile(
+        r"(\{1:|\s|[A-Z0-9]+\n)*:20:[^\n]*\n(:2[15]|:28)"), BANK_STATEMENT),
+    RefusedText("a bank statement in QIF", re.compile(r"!(Type|Account|Option):?"), BANK_STATEMENT),
+    RefusedText("a bank statement in OFX", re.compile(r"OFXHEADER:"), BANK_STATEMENT),
+    RefusedText("an EDIFACT message", re.compile(r"UNA.{6}\s*UNB|UNB\+"), ENTRIES),
+    RefusedText("a GEDCOM file", re.compile(r"0 HEAD\r?\n1 "), ENTRIES),
+    RefusedText("a game in PGN", re.compile(r"\[Event \""), ENTRIES),
+    RefusedText("a file of subtitles", re.compile(
+        r"WEBVTT|\d+\r?\n\d\d:\d\d:\d\d[,.]\d{3} --> \d\d:"), ENTRIES),
+    RefusedText("a file of translations", re.compile(r"(#[^\n]*\n|\s)*msgid \"[^\n]*\n"), ENTRIES),
+    RefusedText("a file in the form of LibSVM", re.compile(
+        r"[-+]?\d+(\.\d+)?( qid:\d+)?( \d+:[-+.\de]+)+ *(#.*)?$"), ENTRIES, 0.9),
+    RefusedText("a log of a program", PROGRAM_LINE,
+                "parse its lines, and pass a list of dicts", 0.5),
+    RefusedText("a log of a web server", ACCESS_LINE, "parse its lines, and pass a list of dicts; "
+                "separator=' ' splits them at blanks", 0.8),
+    RefusedText("a system log", SYSLOG_LINE, "parse its lines, and pass a list of dicts", 0.8),
+    RefusedText("a file of SQL statements", re.compile(
+        r"(\s|--[^\n]*\n|/\*.*?\*/;?)*(-- (MySQL|MariaDB|PostgreSQL) (database )?dump"
+        r"|(CREATE|DROP) (TABLE|DATABASE|SCHEMA)\b|INSERT INTO\b|SET \w+ ?=|BEGIN( TRANSACTION)?;"
+        r"|PRAGMA \w+)", re.I | re.S),
+        "restore it into a database, and load a query or an export of its table"),
+    RefusedText("an ARFF file", re.compile(r"(%[^\n]*\n|\s)*@relation\s", re.I),
+                "load its rows after @data as CSV: skip= leaves out the lines before them"),
+    RefusedText("a FASTA file", re.compile(r">\S[^\n]*\n[A-Za-z*-]{20,}\n"), ENTRIES),
+    RefusedText("a LaTeX document", re.compile(r"(%[^\n]*\n|\s)*\\documentclass"), AS_TEXT),
+    RefusedText("an encrypted or signed file", re.compile(r"-----BEGIN [A-Z ]+-----"),
+                "decrypt it, and load the result"),
+    RefusedText("a TOML file", re.compile(
+        r"(\s|#[^\n]*\n)*\[\[[\w.-]+\]\][ \t]*\r?\n\s*[\w-]+ ?="), CONVERT),
+    RefusedText("a file of settings", re.compile(
+        r"(\s|[;#][^\n]*\n)*\[[\w .:-]+\][ \t]*\r?\n(\s|[;#][^\n]*\n)*[\w .-]+="), CONVERT),
+    RefusedText("a file of settings", SETTINGS, CONVERT),
+    RefusedText("a file of JavaScript", re.compile(
+        r"\s*(/\*\*/)?\s*(typeof [^&\n]+&&\s*)?([\w.$]+\s*\(\s*[\[{]"
+        r"|(var|let|const|export default|module\.exports|window\.\w+)\b[^\n=]*=?\s*[\[{])"),
+        "remove the text before and after the JSON, and load the rest"),
+    RefusedText("JSON with comments", re.compile(
+        r"(\s*//[^\n]*\n|\s*/\*.*?\*/)+\s*[\[{]", re.S), "remove the comments, and load the rest"),
+    RefusedText("a patch", re.compile(r"diff --git |--- \S+.*\n\+\+\+ \S"), NO_TABLE),
+)  # fmt: skip
+
+# The minimum number of characters that no text has, and the share of them, in a binary file.
+MIN_BINARY_CHARACTERS, MIN_BINARY_SHARE = 4, 0.03
+# Control characters that delimited files contain: separators of Hive and ASCII, and Ctrl-Z.
+UNPRINTABLE = re.compile(r"[^ -\x7f\t\n\r]")
+ALLOWED_CONTROLS = frozenset("\t\n\r\f\v\x01\x1a\x1b\x1c\x1d\x1e\x1f\x85\ufeff")
+
+
+def format_of(path: Path) -> str:
+    """Return a file's format by its first bytes; its name decides only between texts."""
+    with path.open("rb") as file:
+        sample = file.read(FORMAT_SAMPLE_BYTES)
+    for signature, name in SIGNATURES:
+        if sample.startswith(signature):
+            return name
+    if may_be_workbook(sample) and is_workbook(path):
+        return "workbook"
+    if sniff_encoding(sample).startswith(("utf-16", "utf-32")):
+        sample = sample.decode(sniff_encoding(sample), "replace").encode()
+    start = sample.removeprefix(BOM).lstrip(BLANKS)
+    return _format_of_markup(path, start) or _format_of_text(start, path.suffix.lower())
+
+
+def _format_of_markup(path: Path, start: bytes) -> str | None:
+    """Return whether a file is XML or HTML: it begins with an element, and ends with one."""
+    first = MARKUP.match(start)
+    if first is None:
+        return "xml" if start.startswith(b"<?xml") else None
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
+        ends = file.read().rstrip(BLANKS + b"\0").endswith(b">")
+    if first[1].lower() in HTML_ELEMENTS or HTML_DOCTYPE.match(start):
+        return "html" if ends or HTML_DOCTYPE.match(start) else None
+    return "xml" if ends or start.startswith(b"<?xml") else None
+
+
+def _format_of_text(start: bytes, suffix: str) -> str:
+    if suffix in YAML or YAML_START.match(start):
+        return "yaml"
+    if start.startswith(b"["):
+        inside = start[1:].lstrip(BLANKS)[:1]
+        if suffix == ".json" or inside in (b"{", b"]"):
+            return "array"
+    if suffix in JSON_LINES or re.match(rb'\{\s*("|\}|$)', start):
+        return "lines"
+    return "lines" if suffix == ".json" and start.startswith(b"{") else "delimited"
+
+
+def refuse_unreadable(path: Path, given: Path, file_format: str, options: LoadSettings) -> None:
+    """Raise `BadInput` for a file that is not read; `given` is the file that the caller named."""
+    with path.open("rb") as file:
+        sample = file.read(FORMAT_SAMPLE_BYTES)
+    for refused in REFUSED:
+        if sample[refused.offset :].startswith(refused.starts):
+            raise BadInput(f"{given} is {refused.name}, which is not read; {refused.advice}")
+    if file_format != "delimited":
+        return
+    encoding = options.encoding or sniff_encoding(sample)
+    try:
+        text = sample.decode(encoding, "replace")
+    except LookupError:
+        return  # the reader names the encodings
+    if is_binary(text):
+        raise BadInput(f"{given} is a binary file of an unknown format, which is not read; "
+                       f"{AS_TABLE}")  # fmt: skip
+    if any(getattr(options, name) is not None for name in DELIMITED_OPTIONS):
+        return
+    _refuse_text(text.lstrip("\ufeff"), given)
+
+
+def is_binary(text: str) -> bool:
+    """Return whether a decoded sample has more characters that no text has than a damaged text."""
+    strange = sum(
+        unicodedata.category(character) in ("Cc", "Cn", "Co", "Cs")
+        for character in UNPRINTABLE.findall(text)
+        if character not in ALLOWED_CONTROLS
+    )
+    return strange >= max(MIN_BINARY_CHARACTERS, MIN_BINARY_SHARE * len(text))
+
+
+def _refuse_text(text: str, given: Path) -> None:
+    lines = [line for line in text.splitlines() if line.strip()]
+    for refused in REFUSED_TEXTS:
+        matching = (
+            sum(refused.pattern.match(line) is not None for line in lines)
+            >= refused.share * len(lines)
+            if refused.share
+            else refused.pattern.match(text) is not None
+        )
+        if matching and lines:
+            raise BadInput(f"{given} is {refused.name}, which is not read; {refused.advice}")

@@ -1,0 +1,352 @@
+"""The records of a JSON file: inside a document that contains them, or of wrappers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from svc_notebook.data.loading.sources.json_lists import (
+    JsonDocument,
+    NestedList,
+    copy_list,
+    iterate_objects,
+    read_document,
+    sample_objects,
+)
+from svc_notebook.data.loading.sources.json_orientations import (
+    COLUMN_NAMES,
+    MAX_TURNED_BYTES,
+    Turned,
+    have_one_shape,
+    turn,
+    turn_arrays,
+    turn_keyed,
+    turn_lists,
+    turn_named_arrays,
+    turn_objects,
+    turn_pages,
+)
+from svc_notebook.data.loading.sources.json_wrappers import (
+    Members,
+    decode,
+    find_wrapper,
+    is_bulk,
+    is_table_export,
+    write_bulk_documents,
+    write_exported_table,
+    write_lines,
+    write_unwrapped,
+)
+from svc_notebook.errors import BadInput, did_you_mean
+
+MAX_NAMED_LISTS = 5
+# An array whose first item is an array, or a flat object before one.
+ARRAYS_INSIDE = re.compile(rb"\[\s*(?:\{[^{}\[\]]*\}\s*,\s*)?\[")
+# The minimum length of lists inside of a document that are columns.
+MIN_COLUMN_VALUES = 3
+# A document that is one wrapped record has at most this size.
+MAX_WRAPPED_BYTES = 10_000_000
+# The path of the objects inside a document, with their names as ids, and of the document itself.
+MEMBERS_PATH, WHOLE_PATH = "*", ""
+# Names of lists of records in responses and exports, in lower case.
+RECORD_LISTS = frozenset(
+    ("hits", "data", "results", "result", "records", "rows", "docs", "documents", "features",
+     "edges", "nodes", "bindings", "value", "values", "response", "content", "contents",
+     "requests", "items", "entries", "objects", "list", "elements")
+)  # fmt: skip
+# The same, which records of their own have as well: an order has items.
+COMMON_LISTS = frozenset(("items", "entries", "objects", "list", "elements", "values", "value"))
+# Names on the path of lists that describe the records, in lower case.
+SIDE_NAMES = frozenset(
+    ("schema", "meta", "metadata", "facets", "facet_counts", "aggregations", "aggs", "pagination",
+     "links", "_links", "errors", "warnings", "head", "responseheader", "included", "_shards",
+     "suggest", "suggestions", "messages", "extensions", "crs", "view")
+)  # fmt: skip
+# Names of ids: a document with one is a record itself.
+ID_MEMBERS = frozenset(
+    ("id", "_id", "objectid", "sku", "uuid", "guid", "key", "number", "isbn", "ean", "gtin",
+     "order_id", "orderid", "product_id", "productid")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A file of records, and the note about them."""
+
+    path: Path
+    note: str = ""
+
+
+def take_records(
+    path: Path, wanted: str | None, folder: Path, *, one_file: bool = True
+) -> tuple[Path, str]:
+    """Write the records inside a JSON file into a file; return it and a note for the plan.
+
+    `wanted` is the option `path`; "" takes the file as it is. Without it, the records are those of
+    the only list of objects of one shape. If there is no such list, the path is returned.
+    `one_file` says that no other file is loaded with this one: then several lists are an error.
+    """
+    if wanted == WHOLE_PATH:
+        return path, ""
+    document = read_document(path)
+    if document is None and wanted is not None:
+        raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
+    is_small = path.stat().st_size <= MAX_WRAPPED_BYTES
+    if document is None or (wanted is None and is_small and find_wrapper(sample_objects(path))):
+        found = _unwrap(path, "", folder)
+    elif wanted is not None:
+        found = _take_named(path, document, wanted, folder)
+    else:
+        found = _take_found(path, document, folder, one_file=one_file)
+    return found.path, found.note
+
+
+def _take_named(path: Path, document: JsonDocument, wanted: str, folder: Path) -> _Found:
+    parent, _, last = wanted.rpartition(".")
+    if last == MEMBERS_PATH:
+        inner = _members_at(path, parent.split(".") if parent else [])
+        turned = turn_keyed(inner) if inner is not None else None
+        if turned is None:
+            raise BadInput(f"`{parent or path.name}` is not an object of objects; name a list")
+        return _write(turned, path, folder)
+    chosen = next((each for each in document.lists if each.path == wanted), None)
+    if chosen is None:
+        known = [each.path for each in document.lists]
+        there = f"; its lists: {_enumerate(known)}" if known else ""
+        raise BadInput(f"{path.name} has no list `{wanted}`{did_you_mean(wanted, known) or there}")
+    return _Found(copy_list(path, chosen, folder), _note_of(chosen))
+
+
+def _take_found(path: Path, document: JsonDocument, folder: Path, *, one_file: bool) -> _Found:
+    arrays = [each for each in document.lists if _has_arrays(path, each)]
+    if len(arrays) == 1 and (turned := _turn_with_names(path, document, arrays[0])):
+        return _write(turned, path, folder)
+    tables = [each for each in document.of_objects if _is_table(path, each)]
+    chosen = _choose(tables)
+    is_record = document.members > 1 and document.has_any(ID_MEMBERS)
+    if chosen is not None and is_record:
+        last = chosen.names[-1].lower()
+        chosen = chosen if last in RECORD_LISTS - COMMON_LISTS else None
+    if chosen is not None:
+        undo = f"; path='{WHOLE_PATH}' loads the document as one record"
+        copied = copy_list(path, chosen, folder)
+        inside = _unwrap(copied, f"path={chosen.path!r} loads its items", folder)
+        return _Found(inside.path, _note_of(chosen) + (f": {inside.note}" if inside.note else undo))
+    if (
+        len(arrays) == 1
+        and not (tables or is_record)
+        and arrays[0].names[-1].lower() in RECORD_LISTS
+    ):
+        copied = copy_list(path, arrays[0], folder)
+        inside = _unwrap(copied, f"path={arrays[0].path!r} loads its items", folder)
+        if inside.note:
+            return _Found(inside.path, f"{_note_of(arrays[0])}: {inside.note}")
+    if turned := _turn(path) or _turn_inside(path, document):
+        return _write(turned, path, folder)
+    if one_file and len(tables) > 1:
+        raise BadInput(_ask(path, tables))
+    return _Found(path, _advice(document))
+
+
+def _choose(tables: Sequence[NestedList]) -> NestedList | None:
+    """Return the only list of records; of several, the only one with a usual name."""
+    main = [each for each in tables if SIDE_NAMES.isdisjoint(map(str.lower, each.names))]
+    usual = [each for each in main if each.names[-1].lower() in RECORD_LISTS]
+    for lists in (main or tables, usual):
+        if len(lists) == 1:
+            return lists[0]
+    return None
+
+
+def _is_table(path: Path, found: NestedList) -> bool:
+    sample = [decode(text) for text in sample_objects(path, found.start)]
+    objects = [members for members in sample if members is not None]
+    return len(objects) == len(sample) and have_one_shape(objects)
+
+
+def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
+    """Write the records inside of wrappers; a file without them is returned as it is."""
+    undo = undo or f"path='{WHOLE_PATH}' loads the objects as they are"
+    content = path.read_bytes() if _begins_with_arrays(path) else b""
+    if turned := turn_pages(_read_items(content)):
+        return _write(turned, path, folder)
+    if arrays := _read_arrays(content) or _read_array_lines(content):
+        turned = turn_arrays(arrays)
+        return _Found(path) if turned is None else _write(turned, path, folder)
+    sample = sample_objects(path)
+    if is_table_export(sample):
+        what = "the rows are the `data` of the exported table"
+        return _Found(write_exported_table(_iterate(path), path, folder), f"{what}; {undo}")
+    if is_bulk(sample):
+        written, deletions = write_bulk_documents(_iterate(path), path, folder)
+        left = f", {deletions:,} deletions left out" if deletions else ""
+        return _Found(written, f"the rows are the documents of a bulk request{left}; {undo}")
+    wrapper = find_wrapper(sample)
+    if wrapper is None:
+        if not _has_commas(path):
+            return _Found(path)
+        note = f"commas between the documents are left out; path='{WHOLE_PATH}' keeps them"
+        return _Found(write_lines(iterate_objects(path), path, folder), note)
+    written = write_unwrapped(_iterate(path), wrapper, path, folder)
+    return _Found(written, f"each row is {wrapper.what}; {undo}")
+
+
+def _has_commas(path: Path) -> bool:
+    """Return whether the first lines are objects with commas between them, without an array."""
+    with path.open("rb") as file:
+        lines = [line.strip() for line in islice(file, 2)]
+    objects = [decode(line.removesuffix(b",")) for line in lines]
+    return len(lines) > 1 and lines[0].endswith(b",") and None not in objects
+
+
+def _iterate(path: Path) -> Iterator[bytes]:
+    """Yield the objects of a file: its lines, if the first one is an object, else by their JSON."""
+    with path.open("rb") as file:
+        first = file.readline()
+        if decode(first) is None:
+            yield from iterate_objects(path)
+            return
+        yield first.strip()
+        for line in file:
+            if line.strip():
+                yield line.strip()
+
+
+def _begins_with_arrays(path: Path) -> bool:
+    with path.open("rb") as file:
+        start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    is_array = ARRAYS_INSIDE.match(start) is not None
+    first = start.partition(b"\n")[0].rstrip()
+    is_line = start.startswith(b"[") and b"\n" in start and first.endswith(b"]")
+    return (is_array or is_line) and path.stat().st_size <= MAX_TURNED_BYTES
+
+
+def _read_items(content: bytes) -> list[msgspec.Raw]:
+    """Return the items of an array; none for any other text."""
+    try:
+        return msgspec.json.decode(content, type=list[msgspec.Raw])
+    except (msgspec.MsgspecError, RecursionError):
+        return []
+
+
+def _read_arrays(content: bytes) -> list[list[msgspec.Raw]]:
+    """Return the rows of an array of arrays; none for any other text."""
+    try:
+        return msgspec.json.decode(content, type=list[list[msgspec.Raw]])
+    except (msgspec.MsgspecError, RecursionError):
+        return []
+
+
+def _read_array_lines(content: bytes) -> list[list[msgspec.Raw]]:
+    """Return the rows of a file with an array in each line; none for any other text."""
+    lines = [line for line in content.splitlines() if line.strip()]
+    try:
+        return [msgspec.json.decode(line, type=list[msgspec.Raw]) for line in lines]
+    except (msgspec.MsgspecError, RecursionError):
+        return []
+
+
+def _has_arrays(path: Path, found: NestedList) -> bool:
+    """Return whether a list inside a document begins with an array."""
+    if found.of_objects or not found.names:
+        return False
+    with path.open("rb") as file:
+        file.seek(found.start + 1)
+        return file.read(256).lstrip().startswith(b"[")
+
+
+def _read_list(path: Path, found: NestedList) -> bytes:
+    with path.open("rb") as file:
+        file.seek(found.start)
+        return file.read(found.end - found.start)
+
+
+def _turn_with_names(path: Path, document: JsonDocument, found: NestedList) -> Turned | None:
+    """Turn a list of arrays that is beside a list of the names of its columns."""
+    if path.stat().st_size > MAX_TURNED_BYTES or not document.names:
+        return None
+    rows = _read_arrays(_read_list(path, found))
+    others = [each for each in document.lists if each is not found and each.names]
+    ranked = [each for name in COLUMN_NAMES for each in others if each.names[-1].lower() == name]
+    for other in ranked:
+        cells = msgspec.json.decode(_read_list(path, other), type=list[msgspec.Raw])
+        if turned := turn_named_arrays(rows, cells):
+            return turned._replace(what=f"the rows of `{found.path}`, named by `{other.path}`")
+    return None
+
+
+def _turn_inside(path: Path, document: JsonDocument) -> Turned | None:
+    """Turn the only member that is an object of columns, or of objects by id, beside facts."""
+    if document.has_any(ID_MEMBERS | {"name", "title"}):
+        return None
+    objects = {name: decode(bytes(value)) for name, value in (_members_at(path, []) or {}).items()}
+    for turn_member in (partial(turn_lists, min_values=MIN_COLUMN_VALUES), turn_objects):
+        turned = [
+            inner._replace(what=inner.what.replace(",", f" of `{name}`,", 1))
+            for name, members in objects.items()
+            if members and (inner := turn_member(members))
+        ]
+        if len(turned) == 1:
+            return turned[0]
+    return None
+
+
+def _turn(path: Path) -> Turned | None:
+    """Turn a document, or the only object inside of it, into records."""
+    members = _members_at(path, [])
+    while members:
+        if turned := turn(members):
+            return turned
+        if len(members) > 1:
+            return None
+        (value,) = members.values()
+        members = decode(bytes(value))
+    return None
+
+
+def _members_at(path: Path, names: Sequence[str]) -> Members | None:
+    if path.stat().st_size > MAX_TURNED_BYTES:
+        return None
+    members = decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    for name in names:
+        value = members.get(name) if members is not None else None
+        members = decode(bytes(value)) if value is not None else None
+    return members
+
+
+def _write(turned: Turned, path: Path, folder: Path) -> _Found:
+    note = f"the rows are {turned.what}; path='{WHOLE_PATH}' loads the document as it is"
+    return _Found(write_lines(turned.records, path, folder), note)
+
+
+def _note_of(chosen: NestedList) -> str:
+    return f"the rows are the list `{chosen.path}` of the document"
+
+
+def _ask(path: Path, tables: Sequence[NestedList]) -> str:
+    """Ask for one of several lists, the largest first."""
+    by_size = sorted(tables, key=lambda each: each.start - each.end)
+    paths = [each.path for each in by_size]
+    return (
+        f"{path.name} is one document with several lists of objects: {_enumerate(paths)}; "
+        f"path={paths[0]!r} loads one, path='{WHOLE_PATH}' the document as one record"
+    )
+
+
+def _advice(document: JsonDocument) -> str:
+    """Return which lists of a document that is loaded as one record could be loaded instead."""
+    paths = [each.path for each in document.of_objects]
+    if not paths:
+        return ""
+    return f"the document is one record; path={paths[0]!r} loads the list {_enumerate(paths)}"
+
+
+def _enumerate(paths: Sequence[str]) -> str:
+    more = ", …" if len(paths) > MAX_NAMED_LISTS else ""
+    return " or ".join(f"`{path}`" for path in paths[:MAX_NAMED_LISTS]) + more

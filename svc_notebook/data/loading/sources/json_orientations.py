@@ -1,0 +1,226 @@
+"""Documents whose members are the records or the columns: objects by id, arrays of columns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from svc_notebook.core.display import shorten
+from svc_notebook.data.loading.sources.json_wrappers import (
+    Members,
+    add_member,
+    begins_with,
+    decode,
+)
+from svc_notebook.data.loading.text_cells.header_score import is_header
+
+# Larger documents are not turned: their members would not fit in memory.
+MAX_TURNED_BYTES = 100_000_000
+MAX_SAMPLE_MEMBERS = 100
+MAX_SHOWN_CHARACTERS = 60
+# The share of the objects of one shape that have the most frequent member.
+MIN_COMMON_SHARE = 0.8
+List = list[msgspec.Raw]
+# Names of lists of the names of columns, in the order of preference.
+COLUMN_NAMES = ("columns", "fields", "header", "headers", "names", "meta", "rowtype", "schema")
+
+
+class Turned(NamedTuple):
+    """The records of a document as JSON, and what they are in the words of a note."""
+
+    records: Iterator[bytes]
+    what: str
+
+
+def have_one_shape(objects: Sequence[Members]) -> bool:
+    """Return whether objects are rows of one table: most of them have some member in common."""
+    counts = Counter(name for members in objects for name in members)
+    (_, count), *_ = counts.most_common(1) or [("", 0)]
+    return count >= max(1, MIN_COMMON_SHARE * len(objects))
+
+
+def turn(document: Members) -> Turned | None:
+    """Return the records of a document that contains its columns, or an object for each id."""
+    return turn_lists(document) or turn_objects(document)
+
+
+def turn_keyed(document: Members) -> Turned | None:
+    """Return the objects inside a document as records; their names are the ids."""
+    objects = _as_objects(document)
+    return None if objects is None else _keyed(document)
+
+
+def turn_arrays(rows: Sequence[List]) -> Turned | None:
+    """Return the records of a list of rows, whose first one can have the names.
+
+    Rows can be shorter than the first. None if cells are lists or objects.
+    """
+    if len(rows) < 2 or max(map(len, rows)) > len(rows[0]):
+        return None
+    texts = [[*map(_cell_text, row)] for row in rows[:MAX_SAMPLE_MEMBERS]]
+    if any(cell.startswith(("[", "{")) for row in texts[1:] for cell in row if len(row) > 1):
+        return None
+    first = texts[0]
+    if all(first) and len({*first}) == len(first) and is_header(texts):
+        return Turned(_write_rows(first, rows[1:]), "the arrays, with names from the first one")
+    return Turned(_write_rows([], rows), "the arrays, in columns column0, column1, …")
+
+
+def turn_pages(items: List) -> Turned | None:
+    """Return the objects of the arrays inside an array, of which each is a page of a response.
+
+    A response can begin with one object that describes it.
+    """
+    pages = [page for item in items if (page := _as_list(item)) is not None]
+    described = items[: len(items) - len(pages)]
+    if not pages or not all(map(_is_object_text, (item for page in pages for item in page))):
+        return None
+    if len(described) > 1 or not (all(map(_is_object_text, described)) and any(pages)):
+        return None
+    what = "the objects of the arrays inside"
+    if described:
+        text = bytes(described[0]).decode("utf-8", "replace")
+        what += f"; `{shorten(text, MAX_SHOWN_CHARACTERS)}` is left out"
+    return Turned((bytes(item) for page in pages for item in page), what)
+
+
+def turn_named_arrays(rows: Sequence[List], cells: List) -> Turned | None:
+    """Return the records of a list of rows, with the names that another list holds."""
+    names = names_in(cells)
+    if names is None or not rows or len(names) != len(rows[0]):
+        return None
+    return Turned(_write_rows(names, rows), "rows")
+
+
+def turn_lists(document: Members, min_values: int = 1) -> Turned | None:
+    """Turn lists of equal length: each is a column."""
+    if len(document) < 2:
+        return None
+    columns: list[List] = []
+    for value in document.values():
+        cells = _as_list(value)
+        if cells is None or (columns and len(cells) != len(columns[0])):
+            return None
+        columns.append(cells)
+    if len(columns[0]) < min_values or any(
+        _is_object_text(cell) for column in columns for cell in column[:1]
+    ):
+        return None
+    rows = (list(row) for row in zip(*columns, strict=True))
+    return Turned(_write_rows(list(document), rows), "the lists, each as a column")
+
+
+def turn_objects(document: Members) -> Turned | None:
+    """Turn objects of one shape: each is a record by its id, or a column."""
+    objects = _as_objects(document)
+    if objects is None or len(objects) < 2:
+        return None
+    names = [list(members) for members in objects[:MAX_SAMPLE_MEMBERS]]
+    if _are_columns(list(document), objects, names):
+        return Turned(_turn_columns(list(document), objects), "the members, each as a column")
+    if not have_one_shape(objects[:MAX_SAMPLE_MEMBERS]) or max(map(len, names)) < 2:
+        return None
+    return _keyed(document)
+
+
+def _keyed(document: Members) -> Turned:
+    records = (
+        text if "objectID" in (decode(text) or ()) else add_member("objectID", _text(key), text)
+        for key, value in document.items()
+        for text in [bytes(value)]
+    )
+    return Turned(records, "the members, with their names as objectIDs")
+
+
+def _as_objects(document: Members) -> list[Members] | None:
+    objects: list[Members] = []
+    for value in document.values():
+        members = decode(bytes(value)) if _is_object_text(value) else None
+        if not members:
+            return None
+        objects.append(members)
+    return objects or None
+
+
+def _are_columns(
+    outer: Sequence[str], objects: Sequence[Members], names: Sequence[Sequence[str]]
+) -> bool:
+    """Return whether objects are columns by row, as pandas writes them, and not rows by id."""
+    if any(inner != names[0] for inner in names):
+        return False
+    if _count_up(outer):
+        return False
+    if _count_up(names[0]):
+        return True
+    if any(_is_object_text(value) for members in objects for value in members.values()):
+        return False
+    # With other labels of rows, the types of the values tell: a column has one.
+    by_column = all(len(_kinds(members.values())) <= 1 for members in objects)
+    by_row = all(len(_kinds(each[name] for each in objects)) <= 1 for name in names[0])
+    return by_column and not by_row
+
+
+def _count_up(names: Sequence[str]) -> bool:
+    return all(name == str(number) for number, name in enumerate(names))
+
+
+def _kinds(values: Iterable[msgspec.Raw]) -> set[str]:
+    kinds = {b'"': "text", b"t": "boolean", b"f": "boolean", b"n": "", b"[": "list", b"{": "object"}
+    found = {kinds.get(bytes(memoryview(value)[:1]), "number") for value in values}
+    return found - {""}
+
+
+def _turn_columns(columns: Sequence[str], objects: Sequence[Members]) -> Iterator[bytes]:
+    for label in objects[0]:
+        yield _write_row(columns, [members[label] for members in objects])
+
+
+def _write_rows(names: Sequence[str], rows: Iterable[List]) -> Iterator[bytes]:
+    for row in rows:
+        # Cells beyond the names have a column of their own, so that none is lost.
+        more = [f"column{number}" for number in range(len(names), len(row))]
+        yield _write_row([*names, *more], row)
+
+
+def _write_row(names: Sequence[str], values: Sequence[msgspec.Raw]) -> bytes:
+    pairs = zip(names, values, strict=False)
+    return b"{" + b",".join(_text(name) + b":" + bytes(value) for name, value in pairs) + b"}"
+
+
+def names_in(cells: List) -> list[str] | None:
+    """Return the names of columns: distinct texts, or the `name` of each object."""
+    names: list[str] = []
+    for cell in cells:
+        members = decode(bytes(cell)) if _is_object_text(cell) else None
+        value = cell if members is None else members.get("name")
+        try:
+            name = msgspec.json.decode(value or b"", type=str)
+        except msgspec.MsgspecError:
+            return None
+        names.append(name)
+    return names if names and all(names) and len(set(names)) == len(names) else None
+
+
+def _as_list(value: msgspec.Raw) -> List | None:
+    if not begins_with(b"[", value):
+        return None
+    return msgspec.json.decode(value, type=list[msgspec.Raw])
+
+
+def _is_object_text(value: msgspec.Raw) -> bool:
+    return begins_with(b"{", value)
+
+
+def _cell_text(cell: msgspec.Raw) -> str:
+    """Return the text of a cell: of a text its value, of any other cell its JSON."""
+    text = bytes(cell)
+    if text.startswith(b'"'):
+        return str(msgspec.json.decode(text))
+    return "" if text == b"null" else text.decode()
+
+
+def _text(name: str) -> bytes:
+    return msgspec.json.encode(name)

@@ -1,0 +1,455 @@
+"""Sources of a load as tables: files, URLs, SQL queries, relations, dicts, DataFrames, Arrow."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pandas as pd
+
+from svc_notebook.core.redaction import describe_failure, show_address
+from svc_notebook.data.client.secret import keep_keys_from_logs
+from svc_notebook.data.loading import sql
+from svc_notebook.data.loading.cursor import FILES
+from svc_notebook.data.loading.database import Database, import_duckdb
+from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sources.archives import extract_only_file, refuse_archive
+from svc_notebook.data.loading.sources.columnar_files import (
+    READ_ARROW,
+    READ_FEATHER,
+    READ_ORC,
+    open_avro,
+    open_columnar,
+    read_arrow,
+    read_feather,
+    read_orc,
+)
+from svc_notebook.data.loading.sources.csv_file import open_delimited
+from svc_notebook.data.loading.sources.dataframe import check_unique, open_arrow, open_frame
+from svc_notebook.data.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
+from svc_notebook.data.loading.sources.file_formats import (
+    FORMAT_SAMPLE_BYTES,
+    format_of,
+    refuse_unreadable,
+)
+from svc_notebook.data.loading.sources.json_documents import open_documents
+from svc_notebook.data.loading.sources.json_envelopes import WHOLE_PATH, take_records
+from svc_notebook.data.loading.sources.markup_tables import open_html
+from svc_notebook.data.loading.sources.pandas_index import find_index
+from svc_notebook.data.loading.sources.parquet import read_footers, read_parquet
+from svc_notebook.data.loading.sources.python_records import RecordStream
+from svc_notebook.data.loading.sources.query_results import is_query_result, open_query_result
+from svc_notebook.data.loading.sources.read_limits import (
+    check_columns,
+    check_lines,
+    check_parquet,
+    check_workbook,
+)
+from svc_notebook.data.loading.sources.remote_files import fetch, file_name, is_remote
+from svc_notebook.data.loading.sources.sqlite_file import open_sqlite
+from svc_notebook.data.loading.sources.workbook import open_workbook
+from svc_notebook.data.loading.sources.xml_records import open_xml
+from svc_notebook.data.loading.sources.yaml_documents import write_as_json
+from svc_notebook.data.loading.table import RowError, SourceTable, TableColumn, TableOrigin
+from svc_notebook.data.loading.text_cells.header_names import free_name
+from svc_notebook.errors import BadInput, did_you_mean_file
+
+Source = str | os.PathLike[str] | pd.DataFrame | Any
+COMMENT = r"--[^\n]*\n|/\*.*?\*/"
+# A delimited file as a table of a query; addresses are left to DuckDB.
+QUERIED_FILE = re.compile(
+    r"\b(from|join)(\s+)'((?:(?!://)[^']|'')+\.(?:csv|tsv|txt)(?:\.(?:gz|bz2|xz|zst))?)'", re.I
+)
+QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
+JSON_FORMATS, FORMATS_WITH_PATHS = ("lines", "array"), ("lines", "xml", "html")
+# A file that is compressed several times, such as a .gz in a .zip, is extracted this often.
+MAX_COMPRESSIONS = 3
+# The rows of a queried file that a note names because they are left out.
+MAX_SHOWN_ERRORS = 5
+# The pieces of a file that its digest covers.
+DIGEST_PIECES, DIGEST_PIECE_BYTES = 8, 65536
+DOWNLOAD_TIMEOUT_SECONDS = 30
+STANDARD_INPUT = "-"
+URL = re.compile(r"https?://", re.I)
+
+
+def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTable:
+    """Make a table of a source; only its beginning is read yet."""
+    import_duckdb()
+    try:
+        return _open(source, options, db)
+    except MemoryError as error:
+        raise BadInput(f"{db.about} needs more memory than there is; load it in parts") from error
+
+
+def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
+    if options.path is not None and not _is_path(source):
+        raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
+    if options.sheet is not None and not _is_path(source):
+        raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
+    if isinstance(source, pd.DataFrame):
+        return open_frame(source, options, db)
+    if isinstance(source, RecordStream):
+        return source.open(db)
+    if isinstance(source, str) and QUERY.match(source):
+        return open_query(source, options, db)
+    if isinstance(source, str) and URL.match(source):
+        path = download(source, db.folder)
+        return open_files([path], _file_name(source), options, db, url=source)
+    if isinstance(source, str) and is_remote(source):
+        return open_files(fetch(source, db.folder), _file_name(source), options, db, url=source)
+    if isinstance(source, (str, os.PathLike)) and is_pipe(source):
+        path = copy_pipe(source, db.folder)
+        return open_files([path], path.name, options, db, url=path.name)
+    if isinstance(source, (str, os.PathLike)):
+        paths = find_files(os.fspath(source))
+        name = Path(source).name
+        if options.cursor is None or options.cursor.column != FILES:
+            return open_files(paths, name, options, db)
+        new, cursor = options.cursor.select_files(paths)
+        return replace(open_files(new, name, options, db), cursor=cursor)
+    if is_query_result(source):
+        return open_query_result(source, options, db)
+    return open_arrow(source, options, db)
+
+
+def is_pipe(source: str | os.PathLike[str]) -> bool:
+    """Return whether a source is `-`, the standard input, or the path of a pipe."""
+    return os.fspath(source) == STANDARD_INPUT or Path(source).is_fifo()
+
+
+def copy_pipe(source: str | os.PathLike[str], folder: Path) -> Path:
+    """Copy the content of a pipe, which can be read once, into a file."""
+    is_input = os.fspath(source) == STANDARD_INPUT
+    copy = folder / ("standard-input" if is_input else "pipe")
+    try:
+        with ExitStack() as stack:
+            pipe = sys.stdin.buffer if is_input else stack.enter_context(Path(source).open("rb"))
+            shutil.copyfileobj(pipe, stack.enter_context(copy.open("wb")))
+    except (OSError, AttributeError, ValueError) as error:
+        raise BadInput(f"{copy.name} cannot be read: {error}; pass the path of a file") from None
+    return copy
+
+
+def _is_path(source: object) -> bool:
+    is_query = isinstance(source, str) and QUERY.match(source)
+    return isinstance(source, (str, os.PathLike)) and not is_query
+
+
+def open_query(query: str, options: LoadSettings, db: Database) -> SourceTable:
+    """Make a table of a query over any data that DuckDB can read.
+
+    Delimited files that it names are read as `load` reads them, and DuckDB infers their types.
+    """
+    notes: list[str] = []
+    kept_files: dict[str, str] = {}
+
+    def read(match: re.Match[str]) -> str:
+        pattern = match[3].replace("''", "'")
+        if pattern not in kept_files:
+            # A query names the columns of a file by the file's name without its ending.
+            name = free_name(Path(pattern).name.partition(".")[0], kept_files.values())
+            kept_files[pattern] = name
+            notes.extend(_keep_file(pattern, name, options, db))
+        return f"{match[1]}{match[2]}kept.{sql.name(kept_files[pattern])}"
+
+    query = QUERIED_FILE.sub(read, query)
+    db.about = "the SQL query"
+    # The query may end in a comment.
+    inner = f"({query.strip().rstrip(';')}\n)"
+    names = db.names(inner)
+    check_unique(names)
+    columns = [f"c{i}" for i, _ in enumerate(names)]
+    # The rows are read several times, but a query can return other rows, or another order, when it
+    # runs again.
+    limit = "" if options.limit is None else f" LIMIT {options.limit}"
+    kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)}){limit}", "given")
+    types = db.types(f"SELECT * FROM {kept}")
+    fields = tuple(TableColumn(n, c, types[c]) for n, c in zip(names, columns, strict=True))
+    numbered = f"(SELECT *, rowid AS pos FROM {kept})"
+    return SourceTable(db=db, sql=kept, fields=fields, name="the SQL query",
+                       numbered_sql=numbered, notes=tuple(notes))  # fmt: skip
+
+
+def _keep_file(pattern: str, name: str, options: LoadSettings, db: Database) -> list[str]:
+    """Store the rows of delimited files in a table of a name; return notes."""
+    file = Path(pattern).name
+    table = open_files(find_files(pattern), file, replace(options, limit=None), db)
+    while True:
+        try:
+            rows = db.keep(f"SELECT * FROM {table.scan}", "read_rows")
+            skipped = table.skipped()
+            other = table.alternative(skipped) if skipped else None
+        except BadInput:
+            if (other := table.alternative(None)) is None:
+                raise
+        if other is None:
+            break
+        table = other
+    ((read,),) = db.rows(f"SELECT count(*) FROM {rows}")
+    table.check_lost_rows(0, read, skipped)
+    columns = ", ".join(f"{f.column} AS {sql.name(f.name)}" for f in table.fields)
+    copy = sql.text(str(fresh(db.folder, "queried.csv")))
+    db.rows(f"COPY (SELECT {columns} FROM {rows}) TO {copy} (FORMAT csv, HEADER, DELIMITER ',')")
+    typed = f"read_csv({copy}, header=true, delim=',', quote='\"', escape='\"', sample_size=-1)"
+    db.keep(f"SELECT * FROM {typed}", sql.name(name))
+    left_out = [f"row {error.row:,} is left out: it {error.reason}" for error in skipped]
+    if len(left_out) > MAX_SHOWN_ERRORS:
+        more = len(left_out) - MAX_SHOWN_ERRORS
+        left_out[MAX_SHOWN_ERRORS:] = [f"{more:,} more rows are left out"]
+    return [f"{file}: {note}" for note in (*table.notes, *left_out)]
+
+
+def _typed(inner: str, types: dict[str, str], name: str, db: Database) -> SourceTable:
+    fields = tuple(TableColumn(n, f"c{i}", kind) for i, (n, kind) in enumerate(types.items()))
+    if not fields:
+        raise BadInput(f"{name} has no columns")
+    picked = ", ".join(f"{sql.name(f.name)} AS {f.column}" for f in fields)
+    return SourceTable(db=db, sql=f"(SELECT {picked} FROM {inner})", fields=fields, name=name)
+
+
+def find_files(pattern: str) -> list[Path]:
+    """Find the files of a path, a pattern or a Parquet folder, in the order of their names."""
+    path = Path(pattern).expanduser()
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        if files := parquet_folder(path):
+            return files
+        raise BadInput(f"{path} is a folder; pass a pattern of its files, such as '{path}/*.csv'")
+    # Path.glob does not accept absolute patterns.
+    matches = glob.glob(str(path), recursive=True)  # noqa: PTH207
+    found = sorted(Path(match) for match in matches if Path(match).is_file())
+    if not found:
+        raise BadInput(f"there is no file {path.absolute()}{did_you_mean_file(path)}")
+    return found
+
+
+def _refuse_table_folder(folder: Path) -> None:
+    """Refuse the folder of a table whose files include rows that were deleted or replaced."""
+    if (folder / "_delta_log").is_dir():
+        raise BadInput(
+            f"{folder} is a table of Delta, whose files include deleted rows; pass the table: "
+            f"svc.load(deltalake.DeltaTable({str(folder)!r}), index)"
+        )
+    if any((folder / "metadata").glob("*.metadata.json")):
+        raise BadInput(
+            f"{folder} is a table of Iceberg, whose files include deleted rows; pass the table: "
+            "svc.load(pyiceberg.catalog.load_catalog(…).load_table(…), index)"
+        )
+
+
+def parquet_folder(path: Path) -> list[Path]:
+    """Find the files of a partitioned Parquet folder, in the order of their names.
+
+    Names that begin with a dot or an underscore are excluded, by the convention of such folders.
+    """
+    folder = path.expanduser()
+    _refuse_table_folder(folder)
+    found = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
+    return [file for file in found if not _is_hidden(file.relative_to(folder))]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def open_files(
+    paths: Sequence[Path], name: str, options: LoadSettings, db: Database, *, url: str | None = None
+) -> SourceTable:
+    """Make a table of files of one format, compressed or not."""
+    db.about = name
+    readable = [_readable(path, options, db) for path in paths]
+    readable, notes = _extract_records(readable, options, db)
+    formats = [format_of(path) for path in readable]
+    if len(set(formats)) > 1:
+        found = ", ".join(sorted(set(formats)))
+        raise BadInput(f"the files of {name} have several formats: {found}; load each separately")
+    if options.sheet is not None and formats[0] not in ("workbook", "sqlite"):
+        raise BadInput(
+            f"{name} is not an Excel workbook; `sheet` names a sheet of one, or a table of SQLite"
+        )
+    if formats[0] == "delimited":
+        check_lines(readable, name)
+    if formats[0] == "workbook":
+        check_workbook(readable[0], name)
+    table = OPENERS[formats[0]](readable, name, options, db)
+    check_columns(len(table.fields), name)
+    origin = origin_of(paths, url)
+
+    def with_origin(table: SourceTable) -> SourceTable:
+        """Add the origin and the notes to a table, and to every alternative of it."""
+        made = replace(table, origin=origin, notes=(*notes, *table.notes))
+        if len(paths) > 1:
+            made = _with_files(made, formats[0], readable, paths, options)
+        return replace(made, alternative=lambda skipped: or_none(table.alternative(skipped)))
+
+    def or_none(other: SourceTable | None) -> SourceTable | None:
+        return other and with_origin(other)
+
+    return with_origin(table)
+
+
+def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
+    """Return a file that can be read: the given one, or an uncompressed copy in UTF-8."""
+    plain = path
+    for _ in range(MAX_COMPRESSIONS):
+        inner = extract_only_file(decompress(plain, db, path), path, db.folder)
+        if inner == plain:
+            break
+        plain = inner
+    refuse_archive(plain, path)
+    file_format = format_of(plain)
+    refuse_unreadable(plain, path, file_format, options)
+    if file_format == "yaml":
+        return write_as_json(plain, path, db.folder)
+    return in_utf8(plain, db)
+
+
+def _extract_records(
+    paths: Sequence[Path], options: LoadSettings, db: Database
+) -> tuple[list[Path], list[str]]:
+    """Extract the records from JSON files that contain them; return paths and notes."""
+    extracted: list[Path] = []
+    notes: dict[str, None] = {}
+    for path in paths:
+        file_format = format_of(path)
+        is_json = file_format in JSON_FORMATS
+        if options.path not in (None, WHOLE_PATH) and file_format not in FORMATS_WITH_PATHS:
+            raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
+        records, note = (
+            take_records(path, options.path, db.folder, one_file=len(paths) == 1)
+            if is_json
+            else (path, "")
+        )
+        extracted.append(records)
+        notes |= {note: None} if note else {}
+    return extracted, list(notes)
+
+
+def _with_files(
+    table: SourceTable,
+    file_format: str,
+    readable: Sequence[Path],
+    paths: Sequence[Path],
+    options: LoadSettings,
+) -> SourceTable:
+    """Add the names of the files, so that messages about rows name their file."""
+
+    def count() -> list[int]:
+        return [
+            _count(OPENERS[file_format]([path], path.name, options, table.db)) for path in readable
+        ]
+
+    # Compressed files were read from a copy.
+    given = {str(read): str(path) for read, path in zip(readable, paths, strict=True)}
+
+    def skipped() -> list[RowError]:
+        return [
+            error._replace(file=given.get(error.file or "", error.file))
+            for error in table.skipped()
+        ]
+
+    counts = count if table.rows_of_files is list else table.rows_of_files
+    return replace(table, files=tuple(map(str, paths)), rows_of_files=counts, skipped=skipped)
+
+
+def _count(table: SourceTable) -> int:
+    return int(table.db.rows(f"SELECT count(*) FROM {table.sql}")[0][0])
+
+
+def in_utf8(path: Path, db: Database) -> Path:
+    """Return a file of JSON documents in UTF-8: the given one, or a temporary copy."""
+    with path.open("rb") as file:
+        sample = file.read(FORMAT_SAMPLE_BYTES)
+    encoding = sniff_encoding(sample)
+    if not encoding.startswith(("utf-16", "utf-32")):
+        return path
+    is_document = sample.decode(encoding, "replace").lstrip("\ufeff \t\r\n").startswith(("{", "["))
+    return rewrite(path, db.folder, encoding) if is_document else path
+
+
+def open_parquet(
+    paths: Sequence[Path], name: str, options: LoadSettings, db: Database
+) -> SourceTable:
+    """Make a table of Parquet files."""
+    footers = read_footers(paths)
+    for path, footer in footers.items():
+        check_parquet(path, footer.rows, footer.unpacked_bytes, name)
+    inner = read_parquet(paths, footers, options, db)
+    index = find_index((footer.schema for footer in footers.values()), options)
+    types = db.types(f"SELECT * FROM {inner}")
+    kept = {column: kind for column, kind in types.items() if column not in index.excluded}
+    return replace(_typed(inner, kept, name, db), notes=index.notes)
+
+
+OPENERS: dict[str, Callable[[Sequence[Path], str, LoadSettings, Database], SourceTable]] = {
+    "delimited": open_delimited,
+    "lines": lambda paths, name, _, db: open_documents(paths, name, "newline_delimited", db),
+    "array": lambda paths, name, _, db: open_documents(paths, name, "array", db),
+    "parquet": open_parquet,
+    "workbook": open_workbook,
+    "arrow": open_columnar(read_arrow, READ_ARROW),
+    "feather": open_columnar(read_feather, READ_FEATHER),
+    "orc": open_columnar(read_orc, READ_ORC),
+    "avro": open_avro,
+    "sqlite": open_sqlite,
+    "xml": open_xml,
+    "html": open_html,
+}
+
+
+def origin_of(paths: Sequence[Path], url: str | None) -> TableOrigin:
+    """Return the place of files, and a digest of their size, time and some pieces of them."""
+    digest = hashlib.sha256()
+    for path in paths:
+        facts = path.stat()
+        # A download has a new time each time.
+        digest.update(f"{facts.st_size}|{'' if url else facts.st_mtime_ns}|".encode())
+        for piece in _pieces(path, facts.st_size):
+            digest.update(piece)
+    return TableOrigin(url or "|".join(str(path.absolute()) for path in paths), digest.hexdigest())
+
+
+def _pieces(path: Path, size: int) -> Iterator[bytes]:
+    """Yield pieces at even distances, from the first byte of a file to the last."""
+    last = max(size - DIGEST_PIECE_BYTES, 0)
+    with path.open("rb") as file:
+        for number in range(DIGEST_PIECES):
+            file.seek(last * number // (DIGEST_PIECES - 1))
+            yield file.read(DIGEST_PIECE_BYTES)
+
+
+def download(url: str, folder: Path) -> Path:
+    """Download a URL into a file of the folder."""
+    keep_keys_from_logs()
+    try:
+        target = fresh(folder, _file_name(url))
+        with httpx.stream(
+            "GET", url, follow_redirects=True, timeout=DOWNLOAD_TIMEOUT_SECONDS
+        ) as answer:
+            answer.raise_for_status()
+            with target.open("wb") as sink:
+                for piece in answer.iter_bytes():
+                    sink.write(piece)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        reason = describe_failure(error, url)
+        # The error of the library quotes the URL.
+        raise BadInput(
+            f"{show_address(url)} cannot be downloaded: {reason}; check the URL"
+        ) from None
+    return target
+
+
+def _file_name(url: str) -> str:
+    return file_name(url) or "download"

@@ -1,0 +1,264 @@
+"""The names of columns: the rows of a header, their cells as names, and names that are unique."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, count, pairwise
+
+from svc_notebook.core.display import shorten
+from svc_notebook.data.loading.text_cells.amounts import find_amount_forms
+from svc_notebook.data.loading.text_cells.cell_kinds import (
+    EMPTY,
+    MISSING,
+    MOMENT,
+    NO_NUMBER,
+    NUMBER,
+    TEXT,
+    VALUE,
+    YEAR,
+    cell_kind,
+    column_kind,
+)
+from svc_notebook.errors import BadInput
+
+MAX_HEADER_ROWS = 3
+# A second row without a number above numbers is a header if it has names in so many such columns.
+MIN_NUMERIC_COLUMNS = 2
+# The minimum number of rows below two rows of names that fill each other's gaps.
+MIN_ROWS_BELOW = 2
+# The beginning of the cells that describe the columns of a survey, in the last row of its header.
+IMPORT_ID = '{"ImportId"'
+# The maximum number of rows below the names that describe the columns, with units for example, and
+# the columns of values by which such rows are recognized.
+MAX_DESCRIPTION_ROWS, MAX_DESCRIBED_COLUMNS = 6, 100
+# A cell of a row of formats below the names, as hydrological services write it: `15s`, `14n`.
+FORMAT = re.compile(r"\d{1,3}[sdn]")
+MAX_SHOWN_CHARACTERS = 40
+# A quoted name in a header can extend over several lines.
+MAX_HEADER_LINES = 10
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of the columns, and a note for each that differs from the header."""
+
+    names: list[str]
+    notes: list[str]
+    # Whether each row ends with a separator that the header does not have.
+    trailing: bool = False
+
+
+def name_columns(
+    first: Sequence[str], rows: Sequence[Sequence[str]], upper: Sequence[Sequence[str]]
+) -> Names:
+    """Return the names of a header, which can have a cell less, or more, than the rows."""
+    others = rows[1:]
+    cells, notes = _merge_header_rows(first, upper) if upper else ([*first], [])
+    empty = [number for number, cell in enumerate(cells) if not cell.strip()]
+    if len(empty) == 1 and others and all(len(row) == len(cells) - 1 for row in others):
+        del cells[empty[0]]
+        notes.append(f"the header has one separator too many: name {empty[0] + 1} is left out")
+    names, changed = make_unique(cells)
+    wide = _wider_by_one(len(cells), others)
+    trailing = bool(wide) and all(row[-1] == "" for row in wide)
+    if trailing:
+        notes.append("every row ends with one separator more than the header; it is ignored")
+    elif wide:
+        names.insert(0, free_name("column0", names))
+        notes.append(
+            "rows have one cell more than the header: the first column is assumed to have no "
+            f"name, and is sent as `{names[0]}`"
+        )
+    return Names(names, [*changed, *notes], trailing)
+
+
+def _merge_header_rows(
+    first: Sequence[str], upper: Sequence[Sequence[str]]
+) -> tuple[list[str], list[str]]:
+    """Return the cells of a header of several rows, and the note that says what became of them."""
+    if _are_descriptions(upper[0], [*upper[1:], first]):
+        rows_left = [", ".join(filter(None, row)) for row in (*upper[1:], first)]
+        shown = ", ".join(f"`{shorten(row, MAX_SHOWN_CHARACTERS)}`" for row in rows_left)
+        count = "1 row" if len(upper) == 1 else f"{len(upper)} rows"
+        left = f"{count} below the names left out, for they describe the columns: {shown}"
+        return [*upper[0]], [left]
+    cells = join_names([*upper, first])
+    shown = ", ".join(f"`{cell}`" for cell in cells[:MAX_HEADER_ROWS])
+    more = ", …" if len(cells) > MAX_HEADER_ROWS else ""
+    return cells, [f"the header has {len(upper) + 1} rows; names are joined: {shown}{more}"]
+
+
+def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the rows with one cell more than the header, if most rows have that."""
+    wide = [row for row in others if len(row) == width + 1]
+    return wide if len(wide) > len(others) / 2 else []
+
+
+def free_name(name: str, taken: Collection[str], first: int = 2) -> str:
+    """Return a name that is not taken: `name`, or with a number from `first` after it."""
+    numbered = (f"{name}_{number}" for number in count(first))
+    return next(free for free in chain([name], numbered) if free not in taken)
+
+
+def make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return a unique name for every column, and a note for each that differs from the header."""
+    names: dict[str, None] = {}
+    uses: Counter[str] = Counter()
+    notes: list[str] = []
+    for number, cell in enumerate(header):
+        text = cell.strip()
+        if text.count("\n") > MAX_HEADER_LINES:
+            raise BadInput(f"the header has an unclosed quote before `{text.split()[0]}`; close it")
+        name = text or f"column{number}"
+        uses[name] += 1
+        free = free_name(name, names, max(2, uses[name]))
+        if free != text:
+            notes.append(f"the name of column {number + 1} is `{text}`: sent as `{free}`")
+        names[free] = None
+    return [*names], notes
+
+
+def join_names(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Join the cells of each column of a header of several rows.
+
+    An empty cell above a name belongs to the cell before it, as merged cells of a spreadsheet do,
+    unless that one has no name below it.
+    """
+    width = max(map(len, rows))
+    full = [[*(cell.strip() for cell in row), *[""] * (width - len(row))] for row in rows]
+    for row, below in pairwise(full):
+        group = ""
+        for number in range(width):
+            if row[number]:
+                group = row[number] if below[number] else ""
+            elif below[number]:
+                row[number] = group
+    columns = zip(*full, strict=True)
+    return [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
+
+
+def count_tall_header(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows of a header of several rows; 0 for any other header.
+
+    A header has more than one row only if all columns of numbers have text in each of its rows, and
+    a row above has gaps or the last is a full one.
+    """
+    cells = [[cell.strip() for cell in row] for row in rows]
+    for number in range(MAX_HEADER_ROWS, 1, -1):
+        if len(cells) > number + 1 and _is_tall_header(cells[:number], cells[number:]):
+            return number
+    described = count_description_rows(cells)
+    return described + 1 if described else 0
+
+
+def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return the number of rows between the names and the values that describe the columns.
+
+    They have units or remarks in columns that only have numbers or dates below. A single one needs
+    a gap above a column of values; without a gap, it can be a row of the table.
+    """
+    names, *others = rows or [()]
+    full = [row for row in others if len(row) == len(names)]
+    if len(full) <= MIN_ROWS_BELOW or not all(map(_is_name, filter(None, names))):
+        return 0
+    count, values = _find_values_below(full)
+    described = others[:count]
+    if len(values) < MIN_NUMERIC_COLUMNS or any(
+        len(row) != len(names) or [*row] == [*names] for row in described
+    ):
+        return 0
+    certain = count > 1 or _is_format(others[0]) or not all(others[0][n] for n in values)
+    return count if certain and all(_is_description(row, values) for row in described) else 0
+
+
+def _find_values_below(rows: Sequence[Sequence[str]]) -> tuple[int, dict[int, str]]:
+    """Return the number of first rows below which most columns are values, and their kinds."""
+    likely = [
+        n for n, (cell, last) in enumerate(zip(rows[0], rows[-1], strict=True))
+        if cell_kind(last) in (NUMBER, MOMENT) and cell_kind(cell) in (TEXT, EMPTY, MISSING)
+    ][:MAX_DESCRIBED_COLUMNS]  # fmt: skip
+    count, values = 0, dict[int, str]()
+    most = min(MAX_DESCRIPTION_ROWS, len(rows) - MIN_ROWS_BELOW)
+    for number in range(1, most + 1 if len(likely) >= MIN_NUMERIC_COLUMNS else 0):
+        kinds = {n: column_kind([row[n] for row in rows[number:]]) for n in likely}
+        below = {n: kind for n, kind in kinds.items() if kind in (NUMBER, MOMENT)}
+        if len(below) > len(values):
+            count, values = number, below
+    return count, values
+
+
+def _is_description(row: Sequence[str], values: Mapping[int, str]) -> bool:
+    """Return whether a row has texts where the rows below have numbers or dates."""
+    kinds = [(cell_kind(row[n]), kind) for n, kind in values.items()]
+    texts = sum(kind in (TEXT, MOMENT) for kind, _ in kinds)
+    missing = sum(kind == MISSING for kind, _ in kinds)
+    return texts > missing and all(kind not in (below, NUMBER) for kind, below in kinds)
+
+
+def _is_format(row: Sequence[str]) -> bool:
+    return all(map(FORMAT.fullmatch, row))
+
+
+def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows below the names are no parts of the names: several, or of one form."""
+    last = rows[-1]
+    if all(cell.startswith(IMPORT_ID) for cell in last) or _is_format(last):
+        return True
+    return len(rows) > 1 and all(names)
+
+
+def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
+    width = len(header[-1])
+    if width < 2 or any(len(row) != width for row in header):
+        return False
+    if not all(_is_name(cell) for row in header for cell in row if cell):
+        return False
+    if all(cell.startswith(IMPORT_ID) for cell in header[-1]) or _fills_gaps(header, others):
+        return True
+    whole = [row for row in others if len(row) == width]
+    columns = [[cell for cell in column if cell] for column in zip(*whole, strict=True)]
+    numeric = [
+        number
+        for number, column in enumerate(columns)
+        if len(column) > 1 and all(map(VALUE.fullmatch, column))
+    ]
+    *upper, last = header
+    texts = [last[number] for number in numeric if last[number]]
+    if len(texts) < MIN_NUMERIC_COLUMNS or any(map(VALUE.fullmatch, filter(None, last))):
+        return False
+    if any(sum(map(bool, row)) < 2 for row in upper) or any(map(NO_NUMBER.fullmatch, texts)):
+        return False
+    gaps = [any(not row[n] and header[at + 1][n] for n in range(width))
+            for at, row in enumerate(upper)]  # fmt: skip
+    if all(gaps):
+        return len(set(filter(None, last))) > 1
+    distinct = len(set(texts)) == len(texts) > MIN_NUMERIC_COLUMNS
+    return len(texts) == len(numeric) and distinct and header[0] != last
+
+
+def _fills_gaps(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
+    """Return whether the second of two rows has names where the first has none, and gaps.
+
+    The columns of these gaps have a value in every row, so that it is no row itself.
+    """
+    first, second, *more = header
+    gaps = [n for n, cell in enumerate(first) if not cell]
+    empty = [n for n, cell in enumerate(second) if not cell]
+    whole = [row for row in others if len(row) == len(first)]
+    complete = [n for n in empty if all(row[n] for row in whole)]
+    return (
+        not more
+        and bool(gaps and complete and first[0])
+        and len(whole) >= MIN_ROWS_BELOW
+        and len(complete) == len(empty)
+        and all(second[n] and not VALUE.fullmatch(second[n]) for n in gaps)
+    )
+
+
+def _is_name(cell: str) -> bool:
+    if find_amount_forms([cell]):
+        return YEAR.fullmatch(cell) is not None
+    return not VALUE.fullmatch(cell)

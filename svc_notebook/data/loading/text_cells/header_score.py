@@ -1,0 +1,182 @@
+"""The score of a first row as a header: the whole row against the rows below it.
+
+A word, a number or a date in the row is a signal with points, never a reason by itself: `No`, `NA`
+and `2021` are names of columns in many files.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from svc_notebook.data.loading.text_cells.cell_kinds import (
+    EMPTY,
+    MISSING,
+    MOMENT,
+    NUMBER,
+    TEXT,
+    TRUTH,
+    YEAR,
+    cell_kind,
+    column_kind,
+    value_form,
+    value_forms,
+)
+from svc_notebook.data.loading.text_cells.signals import Signal
+
+# A column consists of codes if so many values, and this share of them, have the same form.
+MIN_CODES, CODE_SHARE = 2, 0.9
+# A cell of the first row is a category if so many values, and this share of them, are equal to it.
+MIN_REPEATS, REPEAT_SHARE = 2, 0.05
+# The minimum number of numbers in a row that count up, such as sizes and years.
+MIN_COUNTED_CELLS = 2
+DIGIT = re.compile(r"\d")
+WHOLE_NUMBER = re.compile(r"\d{1,9}")
+NAME_ABOVE_NUMBERS, VALUE_AMONG_ITS_KIND, WEAK_POINTS = 2.0, -2.0, 0.5
+
+Rows = Sequence[Sequence[str]]
+
+
+def is_header(rows: Rows) -> bool:
+    """Return whether the first row names the columns."""
+    return sum(signal.points for signal in rate_header(rows)) > 0
+
+
+def rate_header(rows: Rows) -> list[Signal]:
+    """Return the signals for and against the first row being a header, those of the rows included.
+
+    Without a signal for or against, it is one, unless it contains a number or a date.
+    """
+    first, *others = [[cell.strip() for cell in row] for row in rows] if rows else [[]]
+    if sum(map(bool, first)) <= len(first) // 3:
+        return [Signal("most columns have no name in it", -1)]
+    kinds = [*map(cell_kind, first)]
+    has_values = NUMBER in kinds or MOMENT in kinds
+    if not others:
+        return [Signal("it is the only row", 1 if not has_values and TEXT in kinds else -1)]
+    if first in others and first != others[0]:
+        return [Signal("the row occurs again, as in files that were joined", 1)]
+    # A row that is repeated at once can be a header, or a row like the next.
+    undecided = has_values or first == others[0]
+    no_value = [] if undecided else [Signal("no cell of it is a number or a date", WEAK_POINTS / 2)]
+    return [*score_header([first, *others]), *no_value]
+
+
+def score_header(rows: Rows) -> list[Signal]:
+    """Return the signals for and against the first row being a header."""
+    first, *others = [[cell.strip() for cell in row] for row in rows]
+    others = [row for row in others if row != first]
+    columns = [[row[n] for row in others if len(row) > n] for n in range(len(first))]
+    counted = find_counted_cells(first, columns)
+    signals: list[Signal] = []
+    for number, (cell, column) in enumerate(zip(first, columns, strict=True)):
+        if number in counted:
+            continue
+        signals += _compare(cell, [*filter(None, column)], first_column=number == 0)
+    if counted:
+        shown = ", ".join(first[number] for number in sorted(counted)[:3])
+        points = _rate_counted(first, columns, counted)
+        signals.append(Signal(f"`{shown}` are a sequence, and the cells below are not", points))
+    return signals
+
+
+def find_counted_cells(first: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]:
+    """Return the places of numbers in a row that are a sequence of names, such as years and sizes.
+
+    The numbers below must not be such a sequence too, or must be other numbers in every column.
+    """
+    places = [n for n, cell in enumerate(first) if WHOLE_NUMBER.fullmatch(cell)]
+    years = [n for n in places if YEAR.fullmatch(first[n])]
+    below = [value for n in years for value in columns[n]]
+    if len(years) >= MIN_COUNTED_CELLS and _rise([int(first[n]) for n in years]):
+        return set() if _are_mostly_years(below) else {*years}
+    if len(places) < MIN_COUNTED_CELLS or not _is_even([int(first[n]) for n in places]):
+        return set()
+    rows = list(zip(*(columns[n] for n in places), strict=False))
+    numbers = [[*map(int, row)] for row in rows if all(map(WHOLE_NUMBER.fullmatch, row))]
+    if 2 * sum(map(_is_even, numbers)) <= len(rows):
+        return {*places}
+    outside = all(first[n] not in columns[n] for n in places)
+    return {*places} if outside and _is_outside([int(first[n]) for n in places], numbers) else set()
+
+
+def _are_mostly_years(values: Sequence[str]) -> bool:
+    return 2 * sum(map(bool, map(YEAR.fullmatch, values))) > len(values)
+
+
+def _rate_counted(
+    first: Sequence[str], columns: Sequence[Sequence[str]], counted: set[int]
+) -> float:
+    """Return the points of a sequence beside a name; two numbers can be one by chance."""
+    if not any(cell_kind(cell) == TEXT for cell in first):
+        return 0
+    if all(YEAR.fullmatch(first[n]) for n in counted):
+        return 2 * WEAK_POINTS
+    again = sum(first[n] in columns[n] for n in counted)
+    return len(counted) - MIN_COUNTED_CELLS - again * WEAK_POINTS
+
+
+def _is_outside(first: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
+    columns = zip(*rows, strict=True)
+    return all(not min(column) <= value <= max(column)
+               for value, column in zip(first, columns, strict=True))  # fmt: skip
+
+
+def _rise(numbers: Sequence[int]) -> bool:
+    return all(one < other for one, other in pairwise(numbers)) or all(
+        one > other for one, other in pairwise(numbers)
+    )
+
+
+def _is_even(numbers: Sequence[int]) -> bool:
+    steps = {other - one for one, other in pairwise(numbers)}
+    return len(steps) == 1 and 0 not in steps
+
+
+def _compare(cell: str, values: Sequence[str], *, first_column: bool) -> Iterator[Signal]:
+    """Yield the signals of a cell against the values below it."""
+    kind, below = cell_kind(cell), column_kind(values)
+    if below == EMPTY:
+        return
+    if kind == EMPTY:
+        if first_column and len(set(values)) == len(values) > 1:
+            yield Signal("no name above the first column, whose values are unique", WEAK_POINTS)
+        return
+    repeats = values.count(cell)
+    if repeats >= max(MIN_REPEATS, REPEAT_SHARE * len(values)) or (repeats and kind != TEXT):
+        yield Signal(f"`{cell}` occurs again in its column", VALUE_AMONG_ITS_KIND)
+    elif kind in (NUMBER, MOMENT) and below in (NUMBER, MOMENT, TEXT, MISSING, TRUTH):
+        yield from _compare_value(cell, kind, below, values)
+    elif below in (NUMBER, MOMENT, TRUTH, MISSING) and kind != below:
+        points = {TEXT: NAME_ABOVE_NUMBERS, TRUTH: 2 * WEAK_POINTS, MISSING: 0}[kind]
+        yield Signal(f"`{cell}` is above a column of {below}s", points)
+    elif below == TEXT and kind == TEXT:
+        yield from _compare_forms(cell, values)
+
+
+def _compare_value(cell: str, kind: str, below: str, values: Sequence[str]) -> Iterator[Signal]:
+    """Yield the signal of a number or a date."""
+    if kind == MOMENT and below == NUMBER:
+        yield Signal(f"the date `{cell}` is above numbers", 2 * WEAK_POINTS)
+    elif YEAR.fullmatch(cell) and not _are_mostly_years(values):
+        yield Signal(f"the year `{cell}` is above other values", 0)
+    elif kind == below or (kind == NUMBER and below == MOMENT):
+        yield Signal(f"`{cell}` is a {kind} above {kind}s", VALUE_AMONG_ITS_KIND)
+    elif kind == NUMBER or any(cell_kind(value) == MOMENT for value in values):
+        yield Signal(f"`{cell}` is a {kind}", -2 * WEAK_POINTS)
+
+
+def _compare_forms(cell: str, values: Sequence[str]) -> Iterator[Signal]:
+    """Yield the signal of a text above codes such as `A-12`."""
+    least = max(MIN_CODES, CODE_SHARE * len(values))
+    if len(list(filter(DIGIT.search, values))) < least:
+        return
+    form, count = Counter(value_forms(values)).most_common(1)[0]
+    if "9" not in form or count < least:
+        return
+    if value_form(cell) == form:
+        yield Signal(f"`{cell}` has the form of the codes below it", VALUE_AMONG_ITS_KIND)
+    else:
+        yield Signal(f"`{cell}` is above codes of another form", NAME_ABOVE_NUMBERS)

@@ -1,1 +1,0 @@
-"""The declaration of a public function, and what is made from it."""

@@ -1,1 +1,0 @@
-"""Configurations and records between services: clones, deployments, configurations in files."""

@@ -1,0 +1,200 @@
+"""Operations that synonyms and rules share: save, replace, delete, clear, export, count."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+from svc_notebook.data.client import (
+    HITS_PER_PAGE,
+    AsyncClient,
+    Confirm,
+    ResourceKind,
+    WriteOutcome,
+    find_all,
+    run_together,
+    with_extra,
+    write_and_wait,
+)
+from svc_notebook.data.frames import id_text
+from svc_notebook.errors import BadInput, KeyRefused, NotFound
+from svc_notebook.faces.functions.documents import Documents, take_curated, write_file
+from svc_notebook.tuning.changes import by_id, holds, noting
+
+WriteSummary = dict[str, Any]
+MAX_PARALLEL_DELETIONS = 8
+MAX_LISTED_IDS = 10
+
+
+class Forward(TypedDict, total=False):
+    """Whether the replicas change too."""
+
+    forwardToReplicas: bool
+
+
+async def save(
+    client: AsyncClient,
+    kind: ResourceKind,
+    index: str,
+    given: Documents,
+    forward: Forward,
+    extra: Mapping[str, Any] | None = None,
+) -> WriteSummary:
+    """Add objects, or replace those with the same objectID."""
+    objects, made = take_curated(given, kind)
+    before = await count(client, kind, index)
+    saving = with_extra(client, extra)
+    async with noting(client, index, {kind.name: by_id(objects)}, note=f"{kind.name} save"):
+        answers = [
+            await kind.save(saving, index, objects[start : start + HITS_PER_PAGE], False, forward)
+            for start in range(0, len(objects), HITS_PER_PAGE)
+        ]
+        outcome = await write_and_wait(
+            client, answers, index=index, confirm=_confirm(client, kind, index, objects, extra)
+        )
+    saved = {"saved": len(objects), **_generated(made)}
+    return await _summary(client, kind, index, before, outcome, **saved)
+
+
+async def replace(
+    client: AsyncClient,
+    kind: ResourceKind,
+    index: str,
+    given: Documents,
+    forward: Forward,
+    extra: Mapping[str, Any] | None = None,
+) -> WriteSummary:
+    """Replace all objects at once."""
+    objects, made = take_curated(given, kind)
+    if not objects:
+        raise BadInput(f"no {kind.name} to save; use `clear` to delete all")
+    before = await count(client, kind, index)
+    note = f"{kind.name} replace"
+    async with noting(client, index, {kind.name: by_id(objects)}, whole=True, note=note):
+        outcome = await write_and_wait(
+            client,
+            kind.save(with_extra(client, extra), index, objects, True, forward),
+            index=index,
+            confirm=_confirm(client, kind, index, objects, extra, whole=True),
+        )
+    saved = {"saved": len(objects), **_generated(made)}
+    return await _summary(client, kind, index, before, outcome, **saved)
+
+
+async def delete(
+    client: AsyncClient, kind: ResourceKind, index: str, ids: Iterable[Any], forward: Forward
+) -> WriteSummary:
+    """Delete objects by objectID; if one does not exist, raise `NotFound` and delete nothing.
+
+    A key that may not read the objects deletes without that check.
+    """
+    names, before = await read_ids(
+        ids, lambda: find_all(client, kind, index), f"{index} has no {kind.name}"
+    )
+    answers: list[Any] = []
+
+    async def delete_one(name: str) -> None:
+        answers.append(await kind.delete(client, index, name, forward))
+
+    gone = dict.fromkeys(names)
+    async with noting(client, index, {kind.name: gone}, note=f"{kind.name} delete"):
+        for start in range(0, len(names), MAX_PARALLEL_DELETIONS):
+            await run_together(
+                delete_one(name) for name in names[start : start + MAX_PARALLEL_DELETIONS]
+            )
+        outcome = await write_and_wait(
+            client, answers, index=index,
+            confirm=lambda: holds(client, index, kind.name, gone),
+        )  # fmt: skip
+    return await _summary(client, kind, index, before, outcome)
+
+
+async def read_ids(
+    ids: Iterable[Any],
+    read_stored: Callable[[], Awaitable[Iterable[Mapping[str, Any]]]],
+    lacks: str,
+) -> tuple[list[str], int | None]:
+    """Return the objectIDs to delete, and the number of stored objects.
+
+    If one of them is not stored, raise `NotFound` with the words `lacks`. The number is None if the
+    key may not read the objects, which is not an error.
+    """
+    names = list(dict.fromkeys(id_text(name) for name in ([ids] if isinstance(ids, str) else ids)))
+    try:
+        present = {document["objectID"] for document in await read_stored()}
+    except KeyRefused:
+        return names, None
+    if missing := [name for name in names if name not in present]:
+        listed = ", ".join(missing[:MAX_LISTED_IDS])
+        raise NotFound(f"{lacks} {listed}; nothing was deleted", status=404)
+    return names, len(present)
+
+
+async def clear(
+    client: AsyncClient, kind: ResourceKind, index: str, forward: Forward
+) -> WriteSummary:
+    """Delete all objects; raise `NotFound` if the index does not exist."""
+    before = await count(client, kind, index)
+    if before == 0 and not await client.index_exists(index):
+        raise NotFound(f"Index {index} does not exist", status=404)
+    async with noting(client, index, {kind.name: {}}, whole=True, note=f"{kind.name} clear"):
+        outcome = await write_and_wait(
+            client,
+            kind.clear(client, index, forward),
+            index=index,
+            confirm=lambda: holds(client, index, kind.name, {}, whole=True),
+        )
+    return await _summary(client, kind, index, before, outcome)
+
+
+async def export(
+    client: AsyncClient, kind: ResourceKind, index: str, path: str | Path
+) -> WriteSummary:
+    """Write all objects to a file."""
+    objects = await find_all(client, kind, index)
+    write_file(Path(path), objects, kind.shape)
+    return {"index": index, "path": str(path), "written": len(objects)}
+
+
+async def count(client: AsyncClient, kind: ResourceKind, index: str) -> int | None:
+    """Count the objects; None if the key may not read them, 0 if the index does not exist."""
+    try:
+        answer = await kind.find(client, index, 0, 1)
+    except NotFound:
+        return 0
+    except KeyRefused:
+        return None
+    return int(answer["nbHits"])
+
+
+def _generated(ids: list[str]) -> dict[str, list[str]]:
+    """Return the objectIDs that were generated, if any."""
+    return {"made": ids} if ids else {}
+
+
+async def _summary(
+    client: AsyncClient,
+    kind: ResourceKind,
+    index: str,
+    before: int | None,
+    outcome: WriteOutcome,
+    **more: Any,
+) -> WriteSummary:
+    after = await count(client, kind, index)
+    return {"index": index, **more, "before": before, "after": after, **outcome.facts()}
+
+
+def _confirm(
+    client: AsyncClient,
+    kind: ResourceKind,
+    index: str,
+    objects: Iterable[Mapping[str, Any]],
+    extra: Mapping[str, Any] | None,
+    *,
+    whole: bool = False,
+) -> Confirm | None:
+    """Return the check that objects are saved; there is none if `extra` is sent."""
+    if extra:
+        return None
+    return lambda: holds(client, index, kind.name, by_id(objects), whole=whole)

@@ -1,0 +1,148 @@
+"""The configuration of an index as another index takes it over, and the names of its replicas."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, rename_settings
+from svc_notebook.core.api.parameters import Settings
+from svc_notebook.core.api.validation import hints
+from svc_notebook.data.client import (
+    AsyncClient,
+    ResourceKind,
+    index_exists,
+    write_all,
+    write_and_wait,
+)
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.tuning.changes.state import (
+    KINDS,
+    IndexConfiguration,
+    Scope,
+    holds,
+    read_part,
+)
+
+Replicas = bool | Mapping[str, str]
+_VIRTUAL = re.compile(r"virtual\((.*)\)", re.DOTALL)
+
+# Settings that name indices of their own service; they are never copied as they are.
+INDEX_SETTINGS = (*READ_ONLY_SETTINGS, "replicas")
+
+
+async def read_configuration(
+    client: AsyncClient, index: str, scopes: tuple[Scope, ...]
+) -> tuple[IndexConfiguration, list[str]]:
+    """Read some scopes of an index; also return the settings that this version does not know."""
+    parts: dict[str, Any] = {scope: await read_part(client, index, scope) for scope in scopes}
+    settings = rename_settings(parts.get("settings", {}))
+    unknown = [name for name in settings if name not in hints(Settings)]
+    if "settings" in parts:
+        parts["settings"] = {n: v for n, v in settings.items() if n not in unknown}
+    return IndexConfiguration(**parts), sorted(unknown)
+
+
+def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without those that name indices."""
+    return {name: value for name, value in settings.items() if name not in INDEX_SETTINGS}
+
+
+def without_index_settings(state: IndexConfiguration) -> IndexConfiguration:
+    """Return a configuration without settings that name indices."""
+    return IndexConfiguration(own_settings(state.settings), state.synonyms, state.rules)
+
+
+async def write_configuration(
+    client: AsyncClient, index: str, state: IndexConfiguration, scopes: tuple[Scope, ...]
+) -> None:
+    """Replace the settings, synonyms and rules of an index that is not searched yet."""
+    if "settings" in scopes:
+        settings: Any = own_settings(state.settings)
+        await write_and_wait(
+            client, client.set_settings(index, settings), index=index,
+            confirm=lambda: holds(client, index, "settings", settings),
+        )  # fmt: skip
+    for scope, kind in KINDS.items():
+        if scope in scopes:
+            await _replace_list(client, kind, index, state.part(scope))
+
+
+async def _replace_list(
+    client: AsyncClient, kind: ResourceKind, index: str, objects: Mapping[str, Any]
+) -> None:
+    documents = list(objects.values())
+    if not documents and not (await kind.find(client, index, 0, 1))["nbHits"]:
+        return
+    await write_and_wait(
+        client, write_all(client, kind, index, documents), index=index,
+        confirm=lambda: holds(client, index, kind.name, objects, whole=True),
+    )  # fmt: skip
+
+
+def replica_name(entry: str) -> str:
+    """Return the name of a replica in the setting `replicas`, without `virtual(...)`."""
+    match = _VIRTUAL.fullmatch(entry.strip())
+    return match[1].strip() if match else entry.strip()
+
+
+def is_virtual(entry: str) -> bool:
+    """Return whether an entry of the setting `replicas` is a virtual replica."""
+    return _VIRTUAL.fullmatch(entry.strip()) is not None
+
+
+def list_replicas(settings: Mapping[str, Any]) -> list[str]:
+    """Return the entries of the setting `replicas`."""
+    return [entry for entry in settings.get("replicas") or () if entry]
+
+
+def map_replicas(
+    entries: Sequence[str], index: str, target: str, given: Replicas
+) -> dict[str, str]:
+    """Return the entries of the target's setting by those of the source.
+
+    A name that begins with the name of its primary begins with that of the target; others need
+    `given`, unless the primaries have the same name.
+    """
+    if not given:
+        return {}
+    chosen = dict(given) if isinstance(given, Mapping) else {}
+    names_here = [replica_name(entry) for entry in entries]
+    if unknown := [name for name in chosen if name not in names_here]:
+        raise BadInput(
+            f"{index} has no replica `{unknown[0]}`{did_you_mean(unknown[0], names_here)}"
+        )
+    mapped: dict[str, str] = {}
+    for entry, name in zip(entries, names_here, strict=True):
+        if name in chosen or not isinstance(given, Mapping):
+            other = chosen.get(name) or _rename(name, index, target)
+            mapped[entry] = f"virtual({other})" if is_virtual(entry) else other
+    names = [replica_name(entry) for entry in mapped.values()]
+    if len({*names, target}) <= len(names):
+        raise BadInput(f"`replicas` must give each replica a different name, not {names}")
+    return mapped
+
+
+def _rename(name: str, index: str, target: str) -> str:
+    if index == target:
+        return name
+    if name.startswith(index):
+        return f"{target}{name[len(index) :]}"
+    raise BadInput(
+        f"the replica {name} of {index} needs a name as replica of {target}: "
+        f"pass replicas={{{name!r}: '{target}_…'}}"
+    )
+
+
+async def check_free(client: AsyncClient, primary: str, names: Sequence[str]) -> None:
+    """Refuse names of indices that exist: as replicas, they would lose their own records."""
+    for name in names:
+        if await index_exists(client, name):
+            owner = (await client.get_settings(name)).get("primary")
+            if owner != primary:
+                raise BadInput(
+                    f"the index {name} exists and is not a replica of {primary}: as its replica it "
+                    "would lose its records. Choose another name for the replica, with "
+                    "replicas={'REPLICA': 'NAME'} or in the file of the settings"
+                )

@@ -1,0 +1,179 @@
+"""Faults of a cluster and of the service while many partitions are in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+from dask.delayed import delayed
+from distributed import Client as DaskClient
+from distributed import LocalCluster
+
+from svc_notebook.data import loading
+from svc_notebook.data.client import Client, background_loop
+from svc_notebook.data.loading.dask import load as spread_load
+from svc_notebook.data.loading.dask.partition_sender import cluster_lost, expects_workers
+from svc_notebook.data.loading.dask.resumption import open_partition_checkpoint
+from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sources.partitions import SourcePartitions
+from svc_notebook.data.loading.table import TableOrigin
+from svc_notebook.errors import SvcError, TooMany
+
+FRAME = pd.DataFrame({"sku": [f"{n:04d}" for n in range(400)], "price": range(400)})
+
+
+class SlowService:
+    """Stands in for the sending of partitions: a service that allows a number of calls at once."""
+
+    def __init__(self, allowed: int, result: loading.LoadResult) -> None:
+        self.allowed, self.result = allowed, result
+        self.busy = 0
+        self.sent: list[int] = []
+        self.running: list[int] = []
+
+    async def send(self, number: int, partition: Any, target: str) -> loading.LoadResult:
+        self.busy += 1
+        self.running.append(self.busy)
+        try:
+            refused = self.busy > self.allowed
+            await asyncio.sleep(0.01)
+            if refused:
+                raise TooMany("slow down", wait=0.01)
+        finally:
+            self.busy -= 1
+        self.sent.append(number)
+        return self.result
+
+
+def test_two_hundred_partitions_in_flight_agree_on_what_the_service_takes(
+    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = [delayed(FRAME.iloc[:2]) for _ in range(2000)]
+    partitions = SourcePartitions("2,000 parts", ("sku", "price"), parts)
+    one = background_loop.run(loading.load(client.aio, FRAME.iloc[:2], index, id="sku"))
+    service = SlowService(allowed=100, result=one)
+    monkeypatch.setattr(spread_load, "FIRST_PAUSE_SECONDS", 0.01)
+
+    async def send() -> Any:
+        options = LoadSettings.of({"id": "sku"})
+        run = spread_load._DaskRun(client.aio, partitions, index, options, 200, None)
+        monkeypatch.setattr(run, "_send_one", service.send)
+        await run.send(index)
+        return run
+
+    run = background_loop.run(send())
+
+    assert sorted(service.sent) == list(range(2000))
+    # All refused calls of one moment are one overload: the limit is halved, not lost.
+    assert run.limiter.decreases < 10
+    # A few more are tried until the first of them is refused.
+    assert max(service.running[-50:]) <= 1.1 * service.allowed
+    assert run.result().published == 4000
+
+
+class LostCluster:
+    """A cluster whose scheduler answered once, and then has no workers, or does not answer."""
+
+    def __init__(self, status: str) -> None:
+        self.status, self._threads = status, [{"tcp://worker": 2}]
+
+    def nthreads(self) -> dict[str, int]:
+        return self._threads.pop() if self._threads else {}
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        ("running", r"no workers: start some \(cluster.scale\(4\)\)"),
+        ("connecting", "the Dask scheduler does not answer: start the cluster"),
+    ],
+)
+def test_a_cluster_that_is_gone_is_an_error_with_advice(
+    status: str, message: str, client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("WATCH_SECONDS", "MAX_SILENT_SECONDS", "MAX_BUSY_SECONDS", "MAX_START_SECONDS"):
+        monkeypatch.setattr(spread_load, name, 0.01)
+    partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)])
+    options = LoadSettings.of({"id": "sku"})
+
+    async def watch() -> None:
+        run = spread_load._DaskRun(client.aio, partitions, index, options, None, None)
+        await run._watch(LostCluster(status))
+
+    with pytest.raises(SvcError, match=message):
+        background_loop.run(watch())
+
+
+def test_a_cluster_without_workers_is_an_error_within_seconds(
+    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spread_load, "MAX_SILENT_SECONDS", 0.5)
+    frame = dd.from_pandas(FRAME, npartitions=2)
+    options: Any = {"n_workers": 0, "processes": False, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, DaskClient(cluster) as workers:
+        started = time.monotonic()
+
+        with pytest.raises(SvcError, match="the Dask cluster has no workers: start some"):
+            background_loop.run(loading.load(client.aio, frame, index, id="sku"))
+
+        assert time.monotonic() - started < 10
+        cluster.scale(1)
+        assert expects_workers(workers)
+
+
+class BusyCluster:
+    """A cluster whose scheduler is connected, but takes long for its second answer."""
+
+    status = "running"
+
+    def __init__(self) -> None:
+        self.answers = 0
+
+    def nthreads(self) -> dict[str, int]:
+        self.answers += 1
+        if self.answers == 2:
+            time.sleep(0.5)
+        return {"tcp://worker": 2}
+
+
+def test_a_scheduler_that_is_busy_is_not_gone(
+    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("WATCH_SECONDS", "MAX_SILENT_SECONDS"):
+        monkeypatch.setattr(spread_load, name, 0.01)
+    partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)])
+    cluster = BusyCluster()
+
+    async def watch() -> None:
+        run = spread_load._DaskRun(
+            client.aio, partitions, index, LoadSettings.of({"id": "sku"}), None, None
+        )
+        asyncio.get_running_loop().call_later(1, run.finished.set)
+        await run._watch(cluster)
+
+    background_loop.run(watch())
+
+    assert cluster.answers >= 2
+
+
+def test_the_advice_after_a_lost_cluster_resumes_what_was_published(
+    client: Client, index: str
+) -> None:
+    origin = TableOrigin("Dask", "dask token")
+    partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)] * 2, origin=origin)
+    options = LoadSettings.of({"id": "sku"})
+    run = spread_load._DaskRun(client.aio, partitions, index, options, None, None)
+    run.checkpoint = open_partition_checkpoint(
+        client.aio, partitions, index, options, "append", hashed=False
+    )
+
+    before = str(cluster_lost(LostCluster("running"), run.advice()))
+    run.done[0] = background_loop.run(loading.load(client.aio, FRAME, index, id="sku"))
+    after = str(cluster_lost(LostCluster("running"), run.advice()))
+
+    assert before.endswith("then load again; equal ids overwrite what was sent")
+    assert after.endswith("then load again with resume=True, which sends only what is missing")

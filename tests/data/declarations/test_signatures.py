@@ -1,0 +1,50 @@
+"""The members of `**params`, named in a function's signature and docstring."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+from collections.abc import Callable
+from typing import Unpack
+
+import pytest
+
+from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.data.declarations.signatures import spell_out
+
+
+def make_function() -> Callable[..., None]:
+    def search(index: str, **params: Unpack[SearchParams]) -> None:
+        """Search an index.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        **params
+            Search parameters.
+        """
+
+    return search
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_several_threads_write_each_member_once(threads: int) -> None:
+    expected, function = make_function(), make_function()
+    spell_out(expected)
+    barrier = threading.Barrier(threads)
+
+    def spell_out_together() -> None:
+        barrier.wait()
+        spell_out(function)
+
+    running = [threading.Thread(target=spell_out_together) for _ in range(threads)]
+    for thread in running:
+        thread.start()
+    for thread in running:
+        thread.join()
+
+    assert function.__doc__ == expected.__doc__
+    assert (function.__doc__ or "").count("hitsPerPage : int") == 1
+    assert inspect.signature(function) == inspect.signature(expected)
+    assert "hitsPerPage" in inspect.signature(function).parameters

@@ -1,0 +1,380 @@
+"""Files as services, banks, programs and well-known data sets write them, with their values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import openpyxl
+
+from tests.data.loading.encoded_records import pack
+
+
+class Everyday(NamedTuple):
+    """A file, and the records that a careful person reads in it; None is a missing value."""
+
+    text: str
+    columns: str
+    rows: list[tuple[Any, ...]]
+    suffix: str = ".csv"
+    encoding: str = "utf-8"
+
+
+TEXTS = {
+    "numbers between blanks with ? as missing": Everyday(
+        '18.0   8   307.0      130.0      3504.\t"chevrolet malibu"\n'
+        '25.0   4   98.00      ?          2046.\t"ford pinto"\n'
+        '21.0   6   200.0      ?          2875.\t"ford maverick"\n'
+        '27.0   4   97.00      88.00      2130.\t"datsun pl510"\n',
+        "column0 column1 column2 column3 column4 column5",
+        [(18, 8, 307, 130, 3504, "chevrolet malibu"), (25, 4, 98, None, 2046, "ford pinto"),
+         (21, 6, 200, None, 2875, "ford maverick"), (27, 4, 97, 88, 2130, "datsun pl510")],
+    ),
+    "two colons, one of them in a title": Everyday(
+        "1::Toy (1995)::Comedy|Kids\n2::Grumpy, Old (1995)::Comedy\n"
+        "3::Waiting: Hope (1995)::Drama\n",
+        "column0 column1 column2",
+        [(1, "Toy (1995)", "Comedy|Kids"), (2, "Grumpy, Old (1995)", "Comedy"),
+         (3, "Waiting: Hope (1995)", "Drama")],
+    ),
+    "fixed width without names": Everyday(
+        "ACW00011604  17.1167  -61.7833   10.1    ST JOHNS FLD\n"
+        "AE000041196  25.3330   55.5170   34.0    SHARJAH AIRP\n"
+        "AF000040930  35.3170   69.0170 3366.0    NORTH-SALANG\n"
+        "AG000060390  36.7167    3.2500   24.0    ALGER-DAR\n"
+        "WA011116000 -22.5667   17.1000 1728.0    WINDHOEK\n",
+        "column0 column1 column2 column3 column4",
+        [("ACW00011604", 17.1167, -61.7833, 10.1, "ST JOHNS FLD"),
+         ("AE000041196", 25.333, 55.517, 34, "SHARJAH AIRP"),
+         ("AF000040930", 35.317, 69.017, 3366, "NORTH-SALANG"),
+         ("AG000060390", 36.7167, 3.25, 24, "ALGER-DAR"),
+         ("WA011116000", -22.5667, 17.1, 1728, "WINDHOEK")],
+    ),
+    "more lines of remarks than rows": Everyday(
+        '"Includes transactions of the shop"\n"All amounts in USD, unless specified"\n'
+        '"Definitions:"\n'
+        '"Sales tax: from buyers, for sales and shipping"\n"Fees: of sales"\n"Other: see below"\n'
+        '"date","type","sku","total"\n"Jan 1, 2023","Order","S-1","16.99"\n'
+        '"Jan 2, 2023","Order","S-2","1,104.50"\n"Jan 3, 2023","Refund","S-1","-17.49"\n',
+        "date type sku total",
+        [("Jan 1, 2023", "Order", "S-1", 16.99), ("Jan 2, 2023", "Order", "S-2", 1104.5),
+         ("Jan 3, 2023", "Refund", "S-1", -17.49)],
+    ),
+    "a statement below pairs of names and values": Everyday(
+        "Umsatzanzeige;Datei erstellt am: 01.02.2023\n;\n\nIBAN;DE12 5001\nKonto;Giro\n"
+        "Bank;I-Bank\n"
+        "Kunde;Max\nZeitraum;01.01.2023 - 31.01.2023\nSaldo;3.111,11;EUR\n\nAlle Umsätze.\n\n"
+        "Buchung;Empfänger;Zweck;Betrag\n31.01.2023;Shop;NR 1;-45,60\n"
+        "30.01.2023;Firma;Lohn;2.600,00\n"
+        "29.01.2023;Bäcker;Brot;-3,20\n",
+        "Buchung Empfänger Zweck Betrag",
+        [("31.01.2023", "Shop", "NR 1", -45.6), ("30.01.2023", "Firma", "Lohn", 2600),
+         ("29.01.2023", "Bäcker", "Brot", -3.2)],
+        encoding="cp1252",
+    ),
+    "an empty row, a count in two cells and the seller": Everyday(
+        '\n"Number","Title","Sold"\n,,\n"101","Lamp, green","£24.99"\n"102","Teapot","£9.50"\n'
+        '"103","Bell","£1,250.00"\n3,record(s) downloaded,\nSeller ID : shop_uk,,\n',
+        "Number Title Sold",
+        [(101, "Lamp, green", 24.99), (102, "Teapot", 9.5), (103, "Bell", 1250)],
+    ),
+    "a total, and a remark after an empty row": Everyday(
+        "Sales,,,\nJanuary,,,\n\nDate,Type,Product,Amount\n01/05/2023,Invoice,Rocks,\"1,200.00\"\n"
+        "01/15/2023,Invoice,Pump,15.00\n02/11/2023,Receipt,Design,-75.50\nTOTAL,,,\"$1,139.50\"\n\n,,,\n"
+        '"Friday, Mar 31, 2023 - Accrual Basis",,,\n',
+        "Date Type Product Amount",
+        [("01/05/2023", "Invoice", "Rocks", 1200), ("01/15/2023", "Invoice", "Pump", 15),
+         ("02/11/2023", "Receipt", "Design", -75.5)],
+    ),
+    "totals with dashes for their other cells": Everyday(
+        "Report\nStatus,Campaign,Clicks,CPC\nEnabled,Brand,\"1,204\",0.41\nPaused,Shoes,310,0.88\n"
+        "Enabled,Generic,0, --\nTotal: Account, --,\"1,514\",0.51\n"
+        "Total: Campaigns, --,\"1,514\",0.51\n",
+        "Status Campaign Clicks CPC",
+        [("Enabled", "Brand", 1204, 0.41), ("Paused", "Shoes", 310, 0.88),
+         ("Enabled", "Generic", 0, None)],
+    ),
+    "amounts of accounts": Everyday(
+        'Item,Price\nDesk,"$1,200.00"\nLamp,$ -\nRefund,$(45.50)\nReturn,($4.50)\nChair,$89.99\n',
+        "Item Price",
+        [("Desk", 1200), ("Lamp", 0), ("Refund", -45.5), ("Return", -4.5), ("Chair", 89.99)],
+    ),
+    "a log that names its fields": Everyday(
+        "#Software: Server 10\n#Version: 1.0\n#Fields: date time method stem status\n"
+        "2023-01-01 00:00:01 GET /a 200\n2023-01-01 00:00:02 GET /b 404\n"
+        "2023-01-01 00:00:03 POST /c 500\n",
+        "date time method stem status",
+        [("2023-01-01", "00:00:01", "GET", "/a", 200), ("2023-01-01", "00:00:02", "GET", "/b", 404),
+         ("2023-01-01", "00:00:03", "POST", "/c", 500)],
+    ),
+    "moments between blanks": Everyday(
+        "time level module\n2023-01-01T10:00:00Z INFO web\n2023-01-01T10:00:01Z WARN db\n"
+        "2023-01-01T10:00:02Z INFO web\n",
+        "time level module",
+        [("2023-01-01T10:00:00Z", "INFO", "web"), ("2023-01-01T10:00:01Z", "WARN", "db"),
+         ("2023-01-01T10:00:02Z", "INFO", "web")],
+    ),
+    "a box with the types of its columns": Everyday(
+        "┌───────┬─────────┬────────┐\n│  id   │  name   │ price  │\n│ int32 │ varchar │ double │\n"
+        "├───────┼─────────┼────────┤\n│     1 │ Desk    │   12.5 │\n│     2 │ Lamp    │   NULL │\n"
+        "└───────┴─────────┴────────┘\n",
+        "id name price",
+        [(1, "Desk", 12.5), (2, "Lamp", None)],
+    ),
+    "a box with types below a line": Everyday(
+        "shape: (2, 2)\n┌─────┬───────┐\n│ id  ┆ price │\n│ --- ┆ ---   │\n│ i64 ┆ f64   │\n"
+        "╞═════╪═══════╡\n│ 1   ┆ 12.5  │\n│ 2   ┆ null  │\n└─────┴───────┘\n",
+        "id price", [(1, 12.5), (2, None)],
+    ),
+    "lines of pairs": Everyday(
+        'ts=T10 level=info msg="started, ok" ms=12\nts=T11 level=warn msg="slow \\"x\\"" ms=120\n'
+        "ts=T12 level=info ms=3\n",
+        "ts level msg ms",
+        [("T10", "info", "started, ok", 12), ("T11", "warn", 'slow "x"', 120),
+         ("T12", "info", None, 3)],
+    ),
+    "two rows of names that fill each other's gaps": Everyday(
+        "ID,Start,How?,Use?,,\n,,Response,Email,Phone,Chat\n1180,May 1,Good,Email,,Chat\n"
+        "1181,May 1,Bad,,Phone,\n1182,May 2,Good,Email,Phone,\n",
+        "ID|Start|How? Response|Use? Email|Use? Phone|Use? Chat",
+        [(1180, "May 1", "Good", "Email", None, "Chat"),
+         (1181, "May 1", "Bad", None, "Phone", None),
+         (1182, "May 2", "Good", "Email", "Phone", None)],
+    ),
+    "rows that describe the columns of a survey": Everyday(
+        'Start,Q1\nStart Date,"How are you, today?"\n"{""ImportId"":""start""}"'
+        ',"{""ImportId"":""Q1""}"\n'
+        "2023-05-01,Good\n2023-05-02,Bad\n",
+        "Start Q1", [("2023-05-01", "Good"), ("2023-05-02", "Bad")],
+    ),
+    "amounts in the first row below the names": Everyday(
+        'Metric,Jan,Feb,Mar\nRevenue,"$12,000","$13,500","$11,250"\nMargin,45.1%,44.0%,46.7%\n'
+        "Units,120,133,101\n",
+        "Metric Jan Feb Mar",
+        [("Revenue", "$12,000", "$13,500", "$11,250"), ("Margin", "45.1%", "44.0%", "46.7%"),
+         ("Units", "120", "133", "101")],
+    ),
+    "a rule and a remark below the table": Everyday(
+        "Jahr;Index;Rate\n2019;99,5;+1,4\n2020;100,0;+0,5\n2021;103,1;+3,1\n__________;;\n"
+        "© Amt, 2023;;\n",
+        "Jahr Index Rate", [(2019, 99.5, 1.4), (2020, 100, 0.5), (2021, 103.1, 3.1)],
+    ),
+    "amounts in liras": Everyday(
+        "Kod;Ad;Fiyat\nA1;Masa;1.234,50 TL\nA2;Sandalye;199,00 TL\nA3;Lamba;49,90 TL\n",
+        "Kod Ad Fiyat", [("A1", "Masa", 1234.5), ("A2", "Sandalye", 199), ("A3", "Lamba", 49.9)],
+    ),
+    "an array in each line": Everyday(
+        '["id","name"]\n[1,"Desk"]\n[2,"Lamp"]\n', "id name", [(1, "Desk"), (2, "Lamp")], ".ndjson",
+    ),
+    "quotes around a part of a value": Everyday(
+        'id\tname\tyear\n1\tFred A\t1899\n2\t"Kid" B\t1924\n3\tNull C\t\\N\n',
+        "id name year", [(1, "Fred A", 1899), (2, '"Kid" B', 1924), (3, "Null C", None)],
+    ),
+    "a backslash in a name, and flags after numbers": Everyday(
+        "unit,geo\\time\t2018 \t2019 \nA,AT\t8822267 \t8858775 \nA,BE\t11398589 b\t11455519 \n"
+        "A,DE\t82792351 \t83019213 \nA,FR\t67026224 p\t1 \n",
+        "unit,geo\\time|2018|2019",
+        [("A,AT", "8822267", 8858775), ("A,BE", "11398589 b", 11455519),
+         ("A,DE", "82792351", 83019213), ("A,FR", "67026224 p", 1)],
+    ),
+    "cells that blanks fill up": Everyday(
+        "id;name;price;town\n1;Desk      ;   12.50;Rome   \n2;Lamp      ;    7.00;Oslo   \n"
+        "3;Long chair;  120.00;Vilnius\n",
+        "id name price town",
+        [(1, "Desk", 12.5, "Rome"), (2, "Lamp", 7, "Oslo"), (3, "Long chair", 120, "Vilnius")],
+    ),
+    "rows without a value": Everyday(
+        'a,b\n1,x\n,\n2,y\n"",""\n3,z\n,\n,\n', "a b", [(1, "x"), (2, "y"), (3, "z")],
+    ),
+    "letters of old programs of the Mac": Everyday(
+        "Nom;Ville\rÉlodie;Besançon\rNoël;Orléans\rFrançoise;Nîmes\rJérôme;Évian\r", "Nom Ville",
+        [("Élodie", "Besançon"), ("Noël", "Orléans"), ("Françoise", "Nîmes"), ("Jérôme", "Évian")],
+        encoding="mac_roman",
+    ),
+}  # fmt: skip
+
+RECORDED = json.loads(Path(__file__).with_name("recorded_exports.json").read_text(encoding="utf-8"))
+
+
+def test_text_files_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    assert _read_wrongly(TEXTS, tmp_path) == {}
+
+
+def test_recorded_exports_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    """Layouts of banks, shops, statistics offices, sensors, logs, clients and other locales."""
+    files = {
+        file["name"]: Everyday(
+            "".join(file["text"]), "\0".join(file["columns"]), [*map(tuple, file["rows"])],
+            file["suffix"], file["encoding"],
+        )
+        for file in RECORDED
+    }  # fmt: skip
+
+    assert _read_wrongly(files, tmp_path) == {}
+
+
+def _read_wrongly(files: dict[str, Everyday], folder: Path) -> dict[str, Any]:
+    wrong = {}
+    for number, (name, file) in enumerate(files.items()):
+        path = folder / f"{number}{file.suffix}"
+        path.write_bytes(file.text.encode(file.encoding))
+        separator = next((mark for mark in "\0|" if mark in file.columns), None)
+        columns = file.columns.split(separator)
+        packed = pack(path)
+        records = [{k: v for k, v in r.items() if k != "objectID"} for r in packed.records]
+        expected = [
+            {k: v for k, v in zip(columns, row, strict=True) if v is not None} for row in file.rows
+        ]
+        if records != expected:
+            wrong[name] = records, packed.plan.notes
+    return wrong
+
+
+NAMED = [{"id": 1, "name": "Desk", "price": 12.5}, {"id": 2, "name": "Lamp", "price": None}]
+FIRESTORE = {
+    "documents": [
+        {
+            "name": f"projects/p/databases/d/documents/items/k{row['id']}",
+            "fields": {
+                "id": {"integerValue": str(row["id"])},
+                "name": {"stringValue": row["name"]},
+                "price": {"doubleValue": row["price"]} if row["price"] else {"nullValue": None},
+                "tags": {"arrayValue": {"values": [{"stringValue": "a"}]}},
+                "box": {"mapValue": {"fields": {"w": {"integerValue": "3"}}}},
+            },
+            "createTime": "2023-01-01T00:00:00Z",
+        }
+        for row in NAMED
+    ]
+}
+DOCUMENTS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
+    "arrays without names": (
+        [[1, "Desk", 12.5], [2, "Lamp", 7.0], [3, "Chair", None]],
+        [{"column0": 1, "column1": "Desk", "column2": 12.5},
+         {"column0": 2, "column1": "Lamp", "column2": 7.0}, {"column0": 3, "column1": "Chair"}],
+    ),
+    "arrays below names, one of them a word for a missing value": (
+        [["date", "open", "NA"], ["2023-01-01", 1.5, 3], ["2023-01-02", 2.5, 4]],
+        [{"date": "2023-01-01", "open": 1.5, "NA": 3},
+         {"date": "2023-01-02", "open": 2.5, "NA": 4}],
+    ),
+    "the values of a range of cells": (
+        {"range": "A1:B4", "majorDimension": "ROWS",
+         "values": [["SKU", "Name"], ["001", "Desk"], ["002", "Lamp"], ["003"]]},
+        [{"SKU": "001", "Name": "Desk"}, {"SKU": "002", "Name": "Lamp"}, {"SKU": "003"}],
+    ),
+    "rows named far away": (
+        {"meta": {"view": {"id": "a-1", "columns": [{"name": "sid"}, {"name": "Name"}]}},
+         "data": [["row-1", "Park A"], ["row-2", "Park B"]]},
+        [{"sid": "row-1", "Name": "Park A"}, {"sid": "row-2", "Name": "Park B"}],
+    ),
+    "columns beside facts": (
+        {"latitude": 48.2, "units": {"time": "iso8601", "temp": "C"},
+         "hourly": {"time": ["T00", "T01", "T02"], "temp": [1.5, 1.2, 0.9]}},
+        [{"time": "T00", "temp": 1.5}, {"time": "T01", "temp": 1.2}, {"time": "T02", "temp": 0.9}],
+    ),
+    "documents with types": (
+        FIRESTORE,
+        [{"objectID": "k1", "id": 1, "name": "Desk", "price": 12.5, "tags": ["a"], "box": {"w": 3}},
+         {"objectID": "k2", "id": 2, "name": "Lamp", "tags": ["a"], "box": {"w": 3}}],
+    ),
+    "an exported table": (
+        [{"type": "header", "version": "5"}, {"type": "database", "name": "shop"},
+         {"type": "table", "name": "t", "data": [{"id": "1"}, {"id": "2"}]}],
+        [{"id": "1"}, {"id": "2"}],
+    ),
+    "a page of a response after its description": (
+        [{"page": 1, "total": 2}, [{"geo": {"id": "AT"}, "value": 1.5}, {"geo": {"id": "BE"}}]],
+        [{"geo": {"id": "AT"}, "value": 1.5}, {"geo": {"id": "BE"}}],
+    ),
+    "pages": ([[{"n": 1}, {"n": 2}], [{"n": 3}]], [{"n": 1}, {"n": 2}, {"n": 3}]),
+    "objects by date beside facts": (
+        {"Meta": {"symbol": "X"}, "Daily": {"2024-01-02": {"open": 1, "close": 2},
+                                            "2024-01-01": {"open": 3, "close": 4}}},
+        [{"objectID": "2024-01-02", "open": 1, "close": 2},
+         {"objectID": "2024-01-01", "open": 3, "close": 4}],
+    ),
+    "one record with rows of numbers": (
+        {"id": 7, "values": [[1, 2], [3, 4]]}, [{"id": 7, "values": [[1, 2], [3, 4]]}],
+    ),
+}  # fmt: skip
+
+
+def test_documents_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    wrong = {}
+    for number, (name, (content, expected)) in enumerate(DOCUMENTS.items()):
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        packed = pack(path)
+        ids = {"objectID"} - {*expected[0]}
+        records = [{k: v for k, v in r.items() if k not in ids} for r in packed.records]
+        if records != expected:
+            wrong[name] = records, packed.plan.notes
+
+    assert wrong == {}
+
+
+SHEETS: dict[str, tuple[list[tuple[Any, ...]], str, list[tuple[Any, ...]]]] = {
+    "no header": (
+        [("A-1", "Desk", 12.5), ("A-2", "Lamp", 7.0), ("A-3", "Chair", 9.9), ("A-4", "Shelf", 1.5)],
+        "column0 column1 column2",
+        [("A-1", "Desk", 12.5), ("A-2", "Lamp", 7.0), ("A-3", "Chair", 9.9), ("A-4", "Shelf", 1.5)],
+    ),
+    "years in the header": (
+        [("Account", 2021, 2022), ("Sales", 100.5, 120.0), ("Costs", -45.5, -50.0),
+         ("Net", 55, 70)],
+        "Account 2021 2022",
+        [("Sales", 100.5, 120.0), ("Costs", -45.5, -50.0), ("Net", 55, 70)],
+    ),
+    "names and values above, a remark below, an empty first column": (
+        [(None, "Price list"), (None, "Valid from:", "May"), (), (None, "SKU", "Name", "Price"),
+         (None, "001", "Desk", 12.5), (None, "002", "Lamp", 7.0), (None, "003", "Chair", 9.9), (),
+         (None, "* without tax")],
+        "column0 SKU Name Price",
+        [(None, "001", "Desk", 12.5), (None, "002", "Lamp", 7.0), (None, "003", "Chair", 9.9)],
+    ),
+    "a name that is repeated": (
+        [("Name", "Qty", "Qty"), ("Desk", 1, 2), ("Lamp", 3, 4), ("Chair", 5, 6)],
+        "Name Qty Qty_2",
+        [("Desk", 1, 2), ("Lamp", 3, 4), ("Chair", 5, 6)],
+    ),
+    "subtotals": (
+        [("Region", "Product", "Qty"), ("North", "Desk", 5), ("North", "Lamp", 7),
+         ("North Total", None, 12), ("South", "Desk", 2), ("South", "Chair", 9),
+         ("South Total", None, 11), ("Grand Total", None, 23)],
+        "Region Product Qty",
+        [("North", "Desk", 5), ("North", "Lamp", 7), ("South", "Desk", 2), ("South", "Chair", 9)],
+    ),
+    "a row that only has the name of a subtotal": (
+        [("Region", "Product", "Qty"), ("North", "Desk", 5), ("Total", None, 4), ("South", "A", 2)],
+        "Region Product Qty",
+        [("North", "Desk", 5), ("Total", None, 4), ("South", "A", 2)],
+    ),
+}  # fmt: skip
+
+
+def test_sheets_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    wrong = {}
+    for number, (name, (rows, columns, expected)) in enumerate(SHEETS.items()):
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(tmp_path / f"{number}.xlsx")
+        packed = pack(str(tmp_path / f"{number}.xlsx"))
+        sent = [tuple(r.get(column) for column in columns.split()) for r in packed.records]
+        if sent != expected or {*packed.plan.columns["column"]} != {*columns.split()}:
+            wrong[name] = packed.records, packed.plan.notes
+
+    assert wrong == {}
+
+
+def test_whole_numbers_with_an_exponent_stay_texts(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("well,expr\n1E5,1.5e-3\n2E7,2.5e2\n3E1,7.0\n", encoding="utf-8")
+
+    packed = pack(path)
+
+    assert [record["well"] for record in packed.records] == ["1E5", "2E7", "3E1"]
+    assert [record["expr"] for record in packed.records] == [1.5e-3, 250.0, 7.0]
+    assert any("can be a code" in note for note in packed.plan.columns["note"])

@@ -1,0 +1,75 @@
+"""Temporary folders of loads, in processes that end as processes do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from svc_notebook.core.temporary_folders import PREFIX
+
+BEGIN = """
+import sys
+from svc_notebook.data.loading.database import Database
+
+database = Database()
+(database.folder / "spill").mkdir()
+(database.folder / "spill" / "rows.tmp").write_text("x" * 1000)
+print(database.folder, flush=True)
+"""
+WAIT = BEGIN + "sys.stdin.read()"
+FORK = BEGIN + "import os\nif not os.fork(): sys.exit()\nos.wait()\nassert database.folder.exists()"
+
+
+def start(code: str, folder: Path) -> subprocess.Popen[str]:
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    return subprocess.Popen(
+        [sys.executable, "-P", "-c", code], text=True, env=environment,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def read_folder(process: subprocess.Popen[str]) -> Path:
+    assert process.stdout
+    return Path(process.stdout.readline().strip())
+
+
+def run(code: str, folder: Path) -> None:
+    process = start(code, folder)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed by SIGKILL")
+def test_a_later_process_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    killed, running = start(WAIT, tmp_path), start(WAIT, tmp_path)
+    left, used = (
+        Path((process.stdout or sys.stdin).readline().strip()) for process in (killed, running)
+    )
+    killed.kill()
+    killed.communicate()
+    foreign = tmp_path / f"{PREFIX}of-an-older-release"
+    foreign.mkdir()
+    target = tmp_path / "elsewhere"
+    target.mkdir()
+    (tmp_path / f"{PREFIX}link").symlink_to(target)
+    assert (left / "spill" / "rows.tmp").exists()
+
+    run(BEGIN, tmp_path)
+
+    assert not left.exists()
+    assert (used / "spill" / "rows.tmp").exists()
+    assert (foreign.exists(), target.exists()) == (True, True)
+    running.communicate(timeout=60)
+    assert not used.exists()
+
+
+@pytest.mark.parametrize("code", [BEGIN, FORK, BEGIN + "raise SystemExit(0)"])
+def test_a_process_removes_its_folder_when_it_ends(tmp_path: Path, code: str) -> None:
+    run(code, tmp_path)
+
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,33 @@
+"""A user with nothing configured, in an empty project."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from svc_notebook.data.session import connection
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder worked in; the user's file and data lie beside it."""
+    for name in [name for name in os.environ if name.startswith("SVC_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "user" / "config.toml"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    monkeypatch.setattr(connection, "_current", None)
+    folder = tmp_path / "project" / "deep" / "down"
+    folder.mkdir(parents=True)
+    (tmp_path / "project" / ".git").mkdir()
+    (tmp_path / "user").mkdir()
+    monkeypatch.chdir(folder)
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def user_file(tmp_path: Path) -> Path:
+    return tmp_path / "user" / "config.toml"

@@ -1,0 +1,103 @@
+"""Marks by which two people notice each other before they write one index."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import svc_notebook as svc
+from svc_notebook.data.client import background_loop
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.deployment import write_marker
+from svc_notebook.tuning.deployment.write_marker import MARKS_INDEX, marking
+
+USER: ContextVar[str] = ContextVar("user", default="ben@desk")
+
+
+@pytest.fixture(autouse=True)
+def _users(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(write_marker, "_name_user", USER.get)
+
+
+def test_a_marked_index_is_written_by_nobody_else(
+    index: str, shop: svc.Client, tmp_path: Path
+) -> None:
+    svc.clone(index, from_="shop", progress=False)
+    svc.set_settings(index, {"hitsPerPage": 7})
+    svc.pull_config(tmp_path, index)
+    before = svc.tuning.snapshot(index, client=shop).hash
+
+    async def write_while_marked() -> None:
+        USER.set("ann@laptop")
+        async with marking(shop.aio, [index], "apply-config spring"):
+            USER.set("ben@desk")
+            refusal = rf"{index} is being written by ann@laptop since .*\(apply-config spring\)"
+            with pytest.raises(BadInput, match=refusal):
+                await svc.aio.deploy(index, to="shop", mark=True)
+            with pytest.raises(BadInput, match=refusal):
+                await svc.aio.apply_config(tmp_path, index, mark=True, client=shop.aio)
+            USER.set("ann@laptop")
+
+    background_loop.run(write_while_marked())
+    assert svc.tuning.snapshot(index, client=shop).hash == before
+    assert svc.deploy(index, to="shop", mark=True, progress=False).verified
+    assert MARKS_INDEX not in {path.name for path in svc.pull_config(tmp_path, client=shop).written}
+    assert MARKS_INDEX in svc.read_indices(client=shop)["name"].tolist()
+
+
+def test_of_two_marks_at_once_one_is_taken(
+    index: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, together = write_marker._read, asyncio.Barrier(2)
+    users_before_a_mark = {"ann@a", "ben@b"}
+
+    async def read_together(client: Any, name: str) -> Any:
+        mark = await read(client, name)
+        if USER.get() in users_before_a_mark:
+            users_before_a_mark.remove(USER.get())
+            await together.wait()
+        return mark
+
+    async def mark(user: str) -> str:
+        USER.set(user)
+        try:
+            async with marking(shop.aio, [index], "deploy"):
+                await asyncio.sleep(1)
+                return user
+        except BadInput as error:
+            return str(error)
+
+    async def race() -> list[str]:
+        return [*await asyncio.gather(mark("ann@a"), mark("ben@b"))]
+
+    monkeypatch.setattr(write_marker, "_read", read_together)
+    ends = background_loop.run(race())
+
+    winners = [end for end in ends if end in ("ann@a", "ben@b")]
+    assert len(winners) == 1, ends
+    assert f"{index} is being written by {winners[0]}" in "".join(ends)
+
+
+def test_a_mark_of_an_interrupted_call_is_taken_over_or_expires(
+    index: str, shop: svc.Client
+) -> None:
+    async def leave(version: int, until: float) -> None:
+        facts = {"token": "t", "by": "ann@a", "action": "deploy", "at": 0, "until": until}
+        await write_marker._update(shop.aio, index, version, facts)
+
+    async def mark(user: str) -> None:
+        USER.set(user)
+        async with marking(shop.aio, [index], "deploy"):
+            pass
+
+    background_loop.run(leave(0, time.time() + 100))
+    with pytest.raises(BadInput, match="is being written by ann@a"):
+        background_loop.run(mark("ben@b"))
+    background_loop.run(mark("ann@a"))
+    background_loop.run(leave(3, time.time() - 1))
+    background_loop.run(mark("ben@b"))
