@@ -65,7 +65,7 @@ _MODULES = {
 
 if TYPE_CHECKING:
     # With `__getattr__`, a misspelt name would be an attribute of any type to type checkers.
-    __all__ += blocking.__all__  # type: ignore[has-type]
+    __all__ += blocking.__all__
 else:
 
     def __getattr__(name: str) -> Any:

@@ -99,11 +99,11 @@ def _lines(items: Any) -> str:
 
 
 FILES: dict[str, Callable[[], str]] = {
-    "functions/homes.py": lambda: homes("svc"),
-    "functions/aio.pyi": lambda: coroutine_stub("svc"),
-    "functions/blocking.pyi": lambda: blocking_stub("svc"),
+    "faces/functions/homes.py": lambda: homes("svc"),
+    "faces/functions/aio.pyi": lambda: coroutine_stub("svc"),
+    "faces/functions/blocking.pyi": lambda: blocking_stub("svc"),
     "tuning/homes.py": lambda: homes("tuning"),
     "tuning/aio.pyi": lambda: coroutine_stub("tuning"),
     "tuning/blocking.pyi": lambda: blocking_stub("tuning"),
-    "commands/verbs.json": verb_table,
+    "faces/commands/verbs.json": verb_table,
 }

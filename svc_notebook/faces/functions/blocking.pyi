@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from os import PathLike
 from pandas import DataFrame
 from pathlib import Path
-from svc_notebook.data import loading
 from svc_notebook.core.api.parameters import SearchOptions
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.shapes import DictionaryName
@@ -19,15 +18,24 @@ from svc_notebook.core.api.shapes import LocalStatus
 from svc_notebook.core.api.shapes.ab_tests import EffectMetric
 from svc_notebook.core.api.shapes.analytics import TopSearchOrder
 from svc_notebook.core.api.texts import OneOrMany
+from svc_notebook.data import loading
 from svc_notebook.data.client import Tasks
-from svc_notebook.tuning.deployment import Clone
-from svc_notebook.tuning.deployment import IfCloneExists
-from svc_notebook.tuning.deployment import Replicas
-from svc_notebook.tuning.deployment import ConfigurationDrift
-from svc_notebook.tuning.deployment import Deployment
-from svc_notebook.data.frames import BrowsePosition
 from svc_notebook.data.frames import Backend
+from svc_notebook.data.frames import BrowsePosition
 from svc_notebook.data.frames import LogOptions
+from svc_notebook.data.loading import Accept
+from svc_notebook.data.loading import AsyncRows
+from svc_notebook.data.loading import CompareWith
+from svc_notebook.data.loading import DEFAULT_UNDO_ROWS
+from svc_notebook.data.loading import IfExists
+from svc_notebook.data.loading import Include
+from svc_notebook.data.loading import Missing
+from svc_notebook.data.loading import Rows
+from svc_notebook.data.loading import Source
+from svc_notebook.data.session import AnyClient
+from svc_notebook.data.session.connection import current as current
+from svc_notebook.data.session.connection import use as use
+from svc_notebook.data.session.local_service import local as local
 from svc_notebook.faces.functions.ab_test_report import ABTestReport
 from svc_notebook.faces.functions.ab_tests import ABTestSummary
 from svc_notebook.faces.functions.ab_tests import estimate_ab_test as estimate_ab_test
@@ -67,20 +75,12 @@ from svc_notebook.faces.functions.settings import SettingsChange
 from svc_notebook.faces.functions.suggestions import Sources
 from svc_notebook.faces.functions.task_plot import plot_tasks as plot_tasks
 from svc_notebook.faces.functions.tutorials import copy_tutorials as copy_tutorials
-from svc_notebook.data.loading import Include
-from svc_notebook.data.loading import DEFAULT_UNDO_ROWS
-from svc_notebook.data.loading import Accept
-from svc_notebook.data.loading import CompareWith
-from svc_notebook.data.loading import IfExists
-from svc_notebook.data.loading import Missing
-from svc_notebook.data.loading import AsyncRows
-from svc_notebook.data.loading import Rows
-from svc_notebook.data.loading import Source
-from svc_notebook.data.session import AnyClient
-from svc_notebook.data.session import current as current
-from svc_notebook.data.session import use as use
-from svc_notebook.data.session import local as local
 from svc_notebook.tuning.changes import SCOPES
+from svc_notebook.tuning.deployment import Clone
+from svc_notebook.tuning.deployment import ConfigurationDrift
+from svc_notebook.tuning.deployment import Deployment
+from svc_notebook.tuning.deployment import IfCloneExists
+from svc_notebook.tuning.deployment import Replicas
 from svc_notebook.tuning.tables import Table
 from typing import Any
 from typing import Unpack

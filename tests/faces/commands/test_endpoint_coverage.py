@@ -193,7 +193,7 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
 ON_SOMETHING: tuple[tuple[Any, ...], dict[str, Any]] = (("x",), {})
 WRITTEN = ("export", "export_synonyms", "export_rules", "export_entries")
 ACCESSORS = {name for row in ENDPOINTS for name in accessors_of(row.name)}
-# Functions that take a result of other functions; `tests/data/frames` and `tests/data/loading` call them.
+# Functions that take a result of other functions; the tests of `data` call them.
 OF_RESULTS = {"refresh", "next_page", "browse_all", "undo_load"}
 CASES = [
     (row.name, each.name)

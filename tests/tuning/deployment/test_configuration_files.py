@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import svc_notebook as svc
+from svc_notebook.data.session import client_of
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.faces.cli import main
 from svc_notebook.tuning.deployment.configuration_files import list_own_indices
@@ -257,7 +258,7 @@ def test_a_key_that_lacks_a_right_writes_nothing(
 
     assert main(["apply-config", str(pulled), "--profile", "reader", "--check"]) == 1
     with pytest.raises(KeyRefused, match="`editSettings`"):
-        svc.apply_config(pulled, client=svc.session.client_of("reader"))
+        svc.apply_config(pulled, client=client_of("reader"))
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "ü:x", "a b", "trailing ", "50%"])

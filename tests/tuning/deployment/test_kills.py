@@ -60,7 +60,8 @@ def test_the_run_after_a_killed_one_says_so_and_goes_on_or_back(
         svc.push([{"objectID": "1"}], name, progress=False)
     before = [svc.tuning.snapshot(name).hash for name in names]
     apply = ["apply-config", folder, "--profile", "work"]
-    call = f"from svc_notebook.faces.cli import main; import sys; sys.exit(main({[*apply, '--yes']!r}))"
+    words = [*apply, "--yes"]
+    call = f"from svc_notebook.faces.cli import main; import sys; sys.exit(main({words!r}))"
     assert not run_killed(service, call, KILLED_AFTER, "after")
 
     capsys.readouterr()
