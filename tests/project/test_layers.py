@@ -1,4 +1,4 @@
-"""Allowed imports between layers, and from other packages."""
+"""Allowed imports between rooms and layers, and from other packages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,26 @@ from tests.looping import loop_over
 PACKAGE = "svc_notebook"
 ROOT = Path(__file__).parents[2] / PACKAGE
 MODULES = sorted(ROOT.rglob("*.py"))
+STUBS = sorted({*ROOT.rglob("*.pyi")} - {*ROOT.rglob("__init__.pyi")})
 
-# Lower layers first; a room imports its own line and the lines above it in this table.
+# The rooms; each may import the rooms named here. `errors`, `samples` and the other modules at the
+# top are paths that users import.
+ROOMS: dict[str, set[str]] = {
+    "core": set(),
+    "service": {"core"},
+    "data": {"core"},
+    "tuning": {"core", "data"},
+    "faces": {"core", "service", "data", "tuning"},
+}
+# Each module of this room is a door: declared endpoints, shapes and helpers that all rooms use.
+OPEN_ROOM = "core"
+
+# The packages of all rooms, lower layers first; a package imports its own line and the lines above
+# it in this table, and the packages from elsewhere that are named beside it.
 LAYERS: list[dict[str, set[str]]] = [
     {
         "accessor_registration": set(),
+        "core": set(),
         "errors": set(),
         "foreign_names": set(),
         "leases": set(),
@@ -38,11 +53,28 @@ LAYERS: list[dict[str, set[str]]] = [
     {"api": {"msgspec"}},
     {
         "client": {
-            *("h11", "httpx", "msgspec", "nest_asyncio2", "nest_asyncio", "numpy", "pandas"),
+            *(
+                "h11",
+                "httpx",
+                "lazy_loader",
+                "msgspec",
+                "nest_asyncio2",
+                "nest_asyncio",
+                "numpy",
+                "pandas",
+            ),
             *("tqdm",),
         },
         "service": {
-            *("httptools", "jaconv", "lemminflect", "msgspec", "numpy", "platformdirs"),
+            *(
+                "httptools",
+                "jaconv",
+                "lazy_loader",
+                "lemminflect",
+                "msgspec",
+                "numpy",
+                "platformdirs",
+            ),
             *("Stemmer", "scipy", "simplemma", "stopwordsiso", "uvicorn"),
             # embedders
             *("fastembed", "model2vec", "safetensors", "sentence_transformers", "tokenizers"),
@@ -60,23 +92,34 @@ LAYERS: list[dict[str, set[str]]] = [
         },
     },
     {
-        "frames": {"msgspec", "numpy", "pandas", "pyarrow"},
+        "data": set(),
+        "frames": {"lazy_loader", "msgspec", "numpy", "pandas", "pyarrow"},
         "loading": {
-            *("charset_normalizer", "dask", "duckdb", "fastavro", "fsspec", "httpx", "lxml"),
+            *("charset_normalizer", "dask", "duckdb", "fastavro", "fsspec", "httpx"),
+            *("lazy_loader", "lxml"),
             *("msgspec", "numpy", "openpyxl", "pandas", "platformdirs", "polars", "pyarrow"),
             *("python_calamine", "yaml"),
         },
         "yaml_nodes": {"yaml"},
     },
-    {"declarations": {"msgspec"}, "plots": {"matplotlib", "pandas"}},
-    {"session": {"keyring", "platformdirs", "uvicorn"}},
+    {"declarations": {"lazy_loader", "msgspec"}, "plots": {"lazy_loader", "matplotlib", "pandas"}},
+    {"session": {"keyring", "lazy_loader", "platformdirs", "uvicorn"}},
     {
         "tuning": {
-            *("Stemmer", "bm25s", "matplotlib", "msgspec", "numpy", "pandas", "platformdirs"),
+            *(
+                "Stemmer",
+                "bm25s",
+                "lazy_loader",
+                "matplotlib",
+                "msgspec",
+                "numpy",
+                "pandas",
+                "platformdirs",
+            ),
             "stopwordsiso",
         }
     },
-    {"deployment": {"msgspec", "pandas", "platformdirs"}},
+    {"deployment": {"lazy_loader", "msgspec", "pandas", "platformdirs"}},
     {"functions": {"matplotlib", "msgspec", "pandas", "polars"}},
     {"commands": {"msgspec", "pandas"}},
     {
@@ -85,6 +128,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "magics": {"IPython", "msgspec", "pandas"},
         "editors": {"IPython", "anywidget", "numpy", "pandas", "traitlets"},
         "lab": {"IPython", "comm", "msgspec", "pandas"},
+        "faces": set(),
         "accessors": {"pandas"},
         "accessor_methods": set(),
         "dask_accessor": {"dask"},
@@ -126,12 +170,21 @@ STRANGERS = [{"client", "service"}]
 ALLOWED_BESIDES = {("cli", "service"), ("functions", "service"), ("functions", "agents")}
 
 
-def room_of(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py")
+def package_of(*parts: str) -> str:
+    """Return the package of a room, or the module at the top, that a dotted path belongs to."""
+    room, *inner = parts
+    if room == "tuning":
+        return "deployment" if inner[:1] == ["deployment"] else "tuning"
+    return inner[0] if room in ("core", "data", "faces") and inner else room
 
 
-def level_of(room: str) -> int:
-    return next(level for level, rooms in enumerate(LAYERS) if room in rooms)
+def parts_of(path: Path) -> tuple[str, ...]:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts
+
+
+def level_of(package: str) -> int:
+    return next(level for level, packages in enumerate(LAYERS) if package in packages)
 
 
 def imports_of(path: Path) -> Iterator[str]:
@@ -148,25 +201,88 @@ def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def ours(path: Path) -> Iterator[str]:
+def ours(path: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the dotted paths of this package that a module imports, without the package's name."""
     for name in imports_of(path):
         top, *rest = name.split(".")
-        if top == PACKAGE and rest and any(rest[0] in rooms for rooms in LAYERS):
-            yield rest[0]
+        if top == PACKAGE and rest and is_module(rest[0]):
+            yield tuple(rest)
+
+
+def is_module(*parts: str) -> bool:
+    path = ROOT.joinpath(*parts)
+    return path.is_dir() or path.with_suffix(".py").exists()
 
 
 @loop_over("path", MODULES)
 def test_a_module_imports_only_downwards(path: Path) -> None:
-    room = room_of(path)
+    package = package_of(*parts_of(path))
+
+    others = {package_of(*parts) for parts in ours(path)}
 
     above = {
         other
-        for other in ours(path)
-        if level_of(other) > level_of(room) or {room, other} in STRANGERS
+        for other in others
+        if level_of(other) > level_of(package) or {package, other} in STRANGERS
+    }
+    assert not {other for other in above if (package, other) not in ALLOWED_BESIDES}
+    assert not {name: parts for name in LAYERS_INSIDE if (parts := upward(path, name))}
+
+
+@loop_over("path", MODULES)
+def test_a_room_imports_the_doors_of_other_rooms(path: Path) -> None:
+    room = parts_of(path)[0]
+    if room not in ROOMS:
+        return
+
+    others = [parts for parts in ours(path) if parts[0] in ROOMS and parts[0] != room]
+
+    assert {parts[0] for parts in others} <= ROOMS[room]
+    assert not [parts for parts in others if not is_door(*parts)]
+
+
+def is_door(room: str, *parts: str) -> bool:
+    """Return whether a path is a package or a module of a room, or a name that it offers."""
+    if room == OPEN_ROOM:
+        return True
+    door = (room,) if room == "service" else (room, *parts[:1])
+    package = ROOT.joinpath(*door)
+    if not package.is_dir():  # a module of the room
+        return True
+    names = parts[len(door) - 1 :]
+    return len(names) < 2 and {*names} <= offered_names(package)
+
+
+@cache
+def offered_names(package: Path) -> set[str]:
+    """Return the names that the door of a package offers."""
+    stub = package / "__init__.pyi"
+    tree = parse(stub if stub.exists() else package / "__init__.py")
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {alias.asname or alias.name for node in imports for alias in node.names}
+
+
+@loop_over("stub", sorted(ROOT.rglob("__init__.pyi")))
+def test_a_door_offers_what_another_room_imports(stub: Path) -> None:
+    package = ".".join((PACKAGE, *stub.parent.relative_to(ROOT).parts))
+
+    used = {
+        name.removeprefix(f"{package}.")
+        for path in [*MODULES, *STUBS]
+        if stub.parent not in path.parents
+        for name in [*imports_of(path), *attributes_of(path, package)]
+        if name.startswith(f"{package}.")
     }
 
-    assert not {other for other in above if (room, other) not in ALLOWED_BESIDES}
-    assert not {package: found for package in LAYERS_INSIDE if (found := upward(path, package))}
+    assert not offered_names(stub.parent) - used
+
+
+def attributes_of(path: Path, package: str) -> Iterator[str]:
+    """Yield `package.name` for each attribute of a package that a module uses by its last name."""
+    short = package.rpartition(".")[2]
+    for node in ast.walk(parse(path)):
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == short:
+            yield f"{package}.{node.attr}"
 
 
 def upward(path: Path, package: str) -> set[str]:
@@ -187,7 +303,8 @@ def upward(path: Path, package: str) -> set[str]:
 
 @loop_over("path", MODULES)
 def test_a_module_takes_from_outside_only_what_its_layer_may(path: Path) -> None:
-    allowed = LAYERS[level_of(room_of(path))][room_of(path)]
+    package = package_of(*parts_of(path))
+    allowed = LAYERS[level_of(package)][package]
 
     outside = {name.split(".")[0] for name in imports_of(path)}
 
@@ -248,14 +365,14 @@ CLIENT_ORDER = [
 
 @pytest.mark.parametrize(
     ("package", "order"),
-    [("loading", LOADING_ORDER), ("client", CLIENT_ORDER)],
+    [("data/loading", LOADING_ORDER), ("data/client", CLIENT_ORDER)],
     ids=["loading", "client"],
 )
 def test_packages_inside_a_package_import_one_way(
     package: str, order: list[tuple[str, ...]]
 ) -> None:
     levels = {name: level for level, names in enumerate(order) for name in names}
-    paths = [path for path in MODULES if package in path.relative_to(ROOT).parts[:-1]]
+    paths = [path for path in MODULES if ROOT / package in path.parents]
 
     upward = {
         (own, other)
@@ -278,8 +395,8 @@ def parts_imported(path: Path, package: str) -> Iterator[str]:
     names = {name_of(each) for each in MODULES}
     for target in targets(path, names, deferred=True):
         parts = target.split(".")
-        if parts[1:2] == [package] and len(parts) > 2:
-            yield parts[2]
+        if parts[1:3] == package.split("/") and len(parts) > 3:
+            yield parts[3]
 
 
 def name_of(path: Path) -> str:
