@@ -279,14 +279,14 @@ def unchained(function: Callable[P, R]) -> Callable[P, R]:
     return call
 
 
-def unchained_function(found: Any) -> Any:
+def unchained_function(member: Any) -> Any:
     """Apply `unchained` to a member of a package if it is a blocking function."""
-    return unchained(found) if isfunction(found) and not iscoroutinefunction(found) else found
+    return unchained(member) if isfunction(member) and not iscoroutinefunction(member) else member
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, names: Iterable[str]) -> str:
     """Return `; did you mean X?`, or an empty string if no known word is similar."""
-    by_folded = {name.casefold(): name for name in known}
+    by_folded = {name.casefold(): name for name in names}
     near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
     return f"; did you mean `{by_folded[near[0]]}`?" if near else ""
 
@@ -316,7 +316,7 @@ def deletes(function: str) -> bool:
 def lacking_attribute(
     owner: str,
     name: str,
-    known: Iterable[str],
+    names: Iterable[str],
     suggest: Callable[[str], str] = lambda name: "",
 ) -> AttributeError:
     """Return the error for a name that a module or an object does not have.
@@ -328,7 +328,7 @@ def lacking_attribute(
     advice = ""
     if not name.startswith("_"):
         advice = suggest(name) or did_you_mean(
-            name, [candidate for candidate in known if not deletes(candidate)]
+            name, [candidate for candidate in names if not deletes(candidate)]
         )
     message = f"{owner} has no attribute {name!r}{advice}"
     return AttributeError(message, name=name, obj=None)

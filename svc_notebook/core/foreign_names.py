@@ -105,19 +105,25 @@ def suggest_foreign(name: str) -> str:
     return f"; use {' or '.join(meant)}" if meant else ""
 
 
-def same_name(name: str, known: Iterable[str]) -> str | None:
+def same_name(name: str, accepted: Iterable[str]) -> str | None:
     """Return the known name that is spelled otherwise: `hits_per_page` is `hitsPerPage`."""
-    return {_fold(each): each for each in known}.get(_fold(name))
+    return {_fold(candidate): candidate for candidate in accepted}.get(_fold(name))
 
 
-def suggest_argument(name: str, known: Iterable[str], prefix: str = "", function: str = "") -> str:
+def suggest_argument(
+    name: str, accepted: Iterable[str], prefix: str = "", function: str = ""
+) -> str:
     """Return `; use X` or `; did you mean X?` for an argument that a function does not have."""
-    names = [each for each in known if each != name and (function, each) not in OTHER_MEANINGS]
+    names = [
+        candidate
+        for candidate in accepted
+        if candidate != name and (function, candidate) not in OTHER_MEANINGS
+    ]
     candidates = (name, *ARGUMENTS.get(name.replace("-", "_"), ()))
-    meant = next(filter(None, (same_name(each, names) for each in candidates)), None)
+    meant = next(filter(None, (same_name(candidate, names) for candidate in candidates)), None)
     if meant:
         return f"; use `{prefix}{meant}`"
-    return did_you_mean(prefix + name, [prefix + each for each in names])
+    return did_you_mean(prefix + name, [prefix + candidate for candidate in names])
 
 
 def _fold(name: str) -> str:

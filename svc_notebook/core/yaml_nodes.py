@@ -53,12 +53,12 @@ def read_groups(body: str) -> list[list[Entry]] | None:
     return [list(_entries(node, body)) for node in nodes]
 
 
-def build_value(node: Any, wanted: Any, body: str) -> Any:
+def build_value(node: Any, expected: Any, body: str) -> Any:
     """Build the value of a node, in the expected type if possible."""
     if node.id == "scalar":
-        return _build_scalar(node, wanted, body)
-    kinds = alternatives(wanted)
-    if takes_text_alone(wanted):
+        return _build_scalar(node, expected, body)
+    kinds = alternatives(expected)
+    if takes_text_alone(expected):
         return slice_of(node, body)
     if node.id == "sequence":
         item = _argument_of(kinds, list, 0)
@@ -77,9 +77,9 @@ def _argument_of(kinds: Iterable[Any], container: type, position: int) -> Any:
     return next(held, Any)
 
 
-def takes_text_alone(wanted: Any) -> bool:
+def takes_text_alone(expected: Any) -> bool:
     """Return whether a type accepts text and nothing that has parts."""
-    kinds = alternatives(wanted)
+    kinds = alternatives(expected)
     parted = any(get_origin(kind) in (list, dict) or is_shape(kind) for kind in kinds)
     return str in kinds and not parted and Any not in kinds
 
@@ -189,13 +189,13 @@ def _entries(node: Any, body: str) -> Iterator[Entry]:
         yield Entry(name.value, slice_of(value, body), name.start_mark.line + 1, value)
 
 
-def _build_scalar(node: Any, wanted: Any, body: str) -> Any:
+def _build_scalar(node: Any, expected: Any, body: str) -> Any:
     if node.style == '"':
         return _read_quoted(node, body)
     if node.style:
         return node.value
     value = read_word(node.value)
-    return value if _fits(value, wanted) or not _fits(node.value, wanted) else node.value
+    return value if _fits(value, expected) or not _fits(node.value, expected) else node.value
 
 
 def _read_quoted(node: Any, body: str) -> str:
@@ -220,9 +220,9 @@ def read_word(text: str) -> Any:
     return text if number in (float("inf"), float("-inf")) else number
 
 
-def _fits(value: Any, wanted: Any) -> bool:
+def _fits(value: Any, expected: Any) -> bool:
     try:
-        check_value(value, wanted, "")
+        check_value(value, expected, "")
     except BadInput:
         return False
     return True

@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "svc_notebook"
-HELPER = PACKAGE / "child_process.py"
+HELPER = PACKAGE / "core" / "child_process.py"
 # Modules that start programs other than Python.
 OTHERS = {PACKAGE / "service" / "crawl" / "rendering" / "browser.py": {"subprocess.run"}}
 STARTERS = {

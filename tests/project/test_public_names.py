@@ -79,7 +79,7 @@ def test_the_magic_brings_nothing_heavy() -> None:
 
 
 def test_the_command_serves_without_pandas_and_ipython() -> None:
-    code = "from svc_notebook import cli\nfrom svc_notebook.service import server as serve"
+    code = "from svc_notebook.faces import cli\nfrom svc_notebook.service import server as serve"
 
     assert not imported_by(code) & {"pandas", "IPython", "httpx", "duckdb"}
 

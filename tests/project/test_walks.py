@@ -47,4 +47,4 @@ def test_calls_pass_few_functions_and_modules(walks: dict[str, dict[str, list[st
     # A thread that was not followed would make a way look short.
     assert "service/engine/response/search.py" in walks["search"]
     assert "service/http/auth.py" in walks["refused key"]
-    assert {"editors/rpc.py", "client/transport/sender.py"} <= walks["keystroke"].keys()
+    assert {"faces/editors/rpc.py", "data/client/transport/sender.py"} <= walks["keystroke"].keys()

@@ -137,9 +137,11 @@ def _verb_of(called: str, variables: Mapping[str, object]) -> Verb | None:
 def _row(name: str, path: list[str]) -> Verb | None:
     if name == "edit":  # the module, which opens the workbench when it is called
         return _ROWS.get(("editors", "workbench"))
-    kind = next((part for part in ("tuning", "editors") if part in path), "functions")
-    kind = "editors" if "edit" in path else kind
-    return _ROWS.get((kind, name))
+    return _ROWS.get(("editors" if "edit" in path else _kind(path), name))
+
+
+def _kind(path: list[str]) -> str:
+    return next((part for part in ("tuning", "editors") if part in path), "functions")
 
 
 def _in_text(
@@ -230,8 +232,7 @@ def _quoted(text: str) -> str:
 
 def _row_key(verb: Verb) -> tuple[str, str]:
     module, _, name = verb.does.rpartition(".")
-    kind = module.split(".")[1] if module.count(".") else "functions"
-    return kind, _CALLED_AS.get(name, name)
+    return _kind(module.split(".")), _CALLED_AS.get(name, name)
 
 
 # Functions behind verbs that differ from the function called in code.
