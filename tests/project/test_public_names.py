@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, assert_type
 
 import pytest
 
 import svc_notebook as svc
+from svc_notebook import client
 from tests.conftest import ROOT
 from tests.looping import loop_over
 
@@ -48,6 +51,16 @@ def test_every_name_is_there_and_explained(name: str) -> None:
     found = getattr(svc, name)
 
     assert inspect.getdoc(found)
+
+
+def test_the_modules_that_users_import_are_there() -> None:
+    text = (ROOT / "docs" / "releases.md").read_text(encoding="utf-8")
+    sentence = text[text.index("- **Public names**") : text.index("Everything else may change")]
+    paths = re.findall(r"`(?:svc_notebook)?\.(\w+)`", sentence)
+
+    assert {"client", "errors", "tuning"} <= {*paths}
+    assert all(find_spec(f"svc_notebook.{path}") for path in paths), paths
+    assert client.Client is svc.Client
 
 
 def test_all_is_a_part_of_what_tab_shows() -> None:

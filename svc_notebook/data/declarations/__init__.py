@@ -27,11 +27,11 @@ from svc_notebook.data.declarations.signatures import spell_out
 
 __all__ = [
     "ABOVE_BLOCKING",
-    "AccessorMethod",
     "BOTH",
+    "SELF",
+    "AccessorMethod",
     "BodyDocument",
     "Face",
-    "SELF",
     "Settles",
     "Spares",
     "accessor",

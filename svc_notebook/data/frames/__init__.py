@@ -60,12 +60,12 @@ from svc_notebook.data.frames.searches import (
 from svc_notebook.data.frames.suggestions import read_suggestions_configs
 
 __all__ = [
-    "Backend",
-    "BrowsePosition",
     "DEFAULTS",
-    "LogOptions",
     "PATHS",
     "TIME",
+    "Backend",
+    "BrowsePosition",
+    "LogOptions",
     "added_to",
     "browse_all",
     "browse_chunks",

@@ -30,13 +30,13 @@ from svc_notebook.data.loading.sources.python_records import AsyncRows, Rows, aw
 from svc_notebook.data.loading.sources.source import Source
 
 __all__ = [
+    "DEFAULT_DISTINCT",
+    "DEFAULT_UNDO_ROWS",
+    "ERROR_COLUMNS",
     "Accept",
     "AsyncRows",
     "Checkpoint",
     "CompareWith",
-    "DEFAULT_DISTINCT",
-    "DEFAULT_UNDO_ROWS",
-    "ERROR_COLUMNS",
     "Export",
     "IfExists",
     "Include",

@@ -36,9 +36,9 @@ from svc_notebook.data.session.profile_files import user_file
 from svc_notebook.data.session.trust import trust_folder
 
 __all__ = [
+    "VARIABLES",
     "AnyClient",
     "LocalService",
-    "VARIABLES",
     "advise",
     "all_running",
     "asynchronous",

@@ -22,12 +22,12 @@ from svc_notebook.tuning.changes.snapshots import snapshot
 from svc_notebook.tuning.changes.state import SCOPES, by_id, holds, read_part
 
 __all__ = [
+    "SCOPES",
     "Change",
     "Differences",
     "End",
     "Journal",
     "Proposal",
-    "SCOPES",
     "apply",
     "as_parameters",
     "by_id",

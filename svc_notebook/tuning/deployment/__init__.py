@@ -22,6 +22,7 @@ from svc_notebook.tuning.deployment.record_transfer import RecordChoice
 
 __all__ = [
     "CRAWLER_SUFFIX",
+    "PARTS",
     "Clone",
     "CloneRun",
     "ConfigurationDrift",
@@ -29,7 +30,6 @@ __all__ = [
     "Deployment",
     "DeploymentPlan",
     "IfCloneExists",
-    "PARTS",
     "Part",
     "PlanFile",
     "RecordChoice",

@@ -27,14 +27,14 @@ from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, score_runs, summary
 
 __all__ = [
-    "Comparison",
-    "Criterion",
     "METRICS",
     "PROMOTED",
     "RECORD_HASH",
-    "RelevanceVerdict",
     "TEXT",
     "TIE",
+    "Comparison",
+    "Criterion",
+    "RelevanceVerdict",
     "Unjudged",
     "compares",
     "criteria_in_order",
