@@ -23,7 +23,7 @@ from svc_notebook.core.api.endpoint import describe_access
 from svc_notebook.core.api.parameter_meanings import GROUPS
 from svc_notebook.core.api.parameters import PARAMETERS, Parameter
 from svc_notebook.core.api.validation import type_name
-from svc_notebook.data import frames
+from svc_notebook.data.frames.provenance import READERS
 from svc_notebook.data.frames.schemas import SCHEMAS
 from svc_notebook.faces.commands.registry import VERBS
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
@@ -168,7 +168,7 @@ def readers_page() -> str:
         '`frame.groupby("query")["objectID"].count()` counts 0.',
     ]
     for name, schema in sorted(SCHEMAS.items()):
-        doc = (getattr(frames, name).__doc__ or "").split("\n\n")[0]
+        doc = (READERS[name].__doc__ or "").split("\n\n")[0]
         rows = [[f"`{column}`", dtype] for column, dtype in schema.items()]
         parts += [f"## `{name}`", doc, table(["column", "dtype"], rows)]
     for title, doc, columns in TUNING_TABLES:

@@ -10,8 +10,6 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from svc_notebook.core.accessor_registration import register_accessors
-from svc_notebook.data.client import Progress, background_loop
-from svc_notebook.data.client.background_loop import behind_bar
 from svc_notebook.data.declarations.arguments import check_names, describe_misfit
 from svc_notebook.data.declarations.declaration import Declaration, declaration_of
 from svc_notebook.data.declarations.docstrings import replace_entry
@@ -46,6 +44,8 @@ def blocking_variant(function: Callable[..., Any]) -> Callable[..., Any]:
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        from svc_notebook.data.client import background_loop  # the first call pays for HTTP
+
         register_accessors()
         return _iterable(background_loop.run(function(*args, **kwargs)))
 
@@ -65,12 +65,14 @@ def _with_bar(declared: Declaration, function: Callable[..., Any]) -> Callable[.
         except TypeError:
             problem = describe_misfit(accepted, args, kwargs)
             raise BadArgument(f"{declared.name}: {problem}") from None
+        from svc_notebook.data.client import Progress, background_loop
+
         given = bound.arguments
         bar = Progress(unit=declared.bar, label=_label(declared, given), shown=progress)
         with ExitStack() as stack:
             if declared.stream:
                 given[declared.stream] = stack.enter_context(_records(declared, given))
-            return behind_bar(
+            return background_loop.behind_bar(
                 lambda tell: function(*bound.args, **bound.kwargs, on_progress=tell), bar
             )
 
@@ -104,4 +106,6 @@ def _records(declared: Declaration, given: dict[str, Any]) -> Any:
 
 
 def _iterable(result: Any) -> Any:
+    from svc_notebook.data.client import background_loop
+
     return background_loop.iterate(result) if isinstance(result, AsyncIterator) else result

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from functools import wraps
@@ -18,15 +17,8 @@ if TYPE_CHECKING:
 
 Reader = TypeVar("Reader", bound=Callable[..., Coroutine[Any, Any, Any]])
 
-# The functions that can read a frame again; each is registered when its module is imported.
-_READERS: set[Callable[..., Coroutine[Any, Any, Any]]] = set()
-
-
-def find_reader(name: object) -> Callable[..., Coroutine[Any, Any, Any]] | None:
-    """Return the function of this name that can read a frame again, or `None`."""
-    door = sys.modules[__package__]
-    function = getattr(door, name) if isinstance(name, str) and name in door.__all__ else None
-    return function if function in _READERS else None
+# The functions that can read a frame again, by name.
+READERS: dict[str, Callable[..., Coroutine[Any, Any, Any]]] = {}
 
 
 @dataclass(frozen=True)
@@ -48,7 +40,7 @@ class FrameOrigin:
             )
         facts = frame.attrs.get("svc", {})
         values: list[Any] = [facts.get(name) for name in cls.__dataclass_fields__]
-        if None in values or find_reader(values[0]) is None:
+        if None in values or values[0] not in READERS:
             raise BadInput(
                 "this DataFrame has no record of how it was read; search(…) and the read_… "
                 "functions add one, and pandas drops it when DataFrames are joined"
@@ -71,8 +63,7 @@ class FrameOrigin:
                 f"this DataFrame does not contain the `{lost[0]}` that it was read with; "
                 f"call {self.reader}(…) again"
             )
-        read_again = _find_known(self.reader)
-        frame: pd.DataFrame = await read_again(client, **{**self.arguments, **changes})
+        frame: pd.DataFrame = await READERS[self.reader](client, **{**self.arguments, **changes})
         return frame
 
 
@@ -91,17 +82,9 @@ def _shown(value: Any) -> str:
     return repr(value) if isinstance(value, str | int | None) else f"a {type(value).__name__}"
 
 
-def _find_known(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
-    """Return the function of this name that can read a frame again."""
-    function = find_reader(name)
-    if function is None:
-        raise LookupError(name)
-    return function
-
-
 def _needed(reader: str) -> list[str]:
     """Return the required arguments of a reader except its client."""
-    parameters = [*inspect.signature(_find_known(reader)).parameters.values()][1:]
+    parameters = [*inspect.signature(READERS[reader]).parameters.values()][1:]
     spread = inspect.Parameter.VAR_KEYWORD
     return [
         parameter.name
@@ -122,7 +105,7 @@ def remembered(read: Reader) -> Reader:
             note_origin(result, client, read.__name__, given)
         return result
 
-    _READERS.add(reader)
+    READERS[read.__name__] = reader
     return cast("Reader", reader)
 
 
