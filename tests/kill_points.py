@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from typing import Any, Literal
 
 from tests.conftest import Running
+from tests.process_template import run_code
 
 KILLED = """
 import os, sys
@@ -52,9 +51,6 @@ SECOND: Any = {
 def run_killed(service: Running, call: str, write: int, moment: Moment) -> bool:
     """Run a call that is killed before or after a write; return whether it finished first."""
     arguments = [service.url, service.appId, service.adminKey, str(write), moment]
-    ended = subprocess.run(
-        [sys.executable, "-c", f"{KILLED}{call}", *arguments],
-        check=False, timeout=120, capture_output=True, text=True,
-    )  # fmt: skip
-    assert ended.returncode in {0, 9}, ended.stderr
-    return ended.returncode == 0
+    status, errors = run_code(f"{KILLED}{call}", arguments)
+    assert status in {0, 9}, errors
+    return status == 0
