@@ -42,17 +42,20 @@ def blocking_variant(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    from svc_notebook.data.client import background_loop  # it imports HTTP; not in a call at exit
+
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        from svc_notebook.data.client import background_loop  # the first call pays for HTTP
-
         register_accessors()
-        return _iterable(background_loop.run(function(*args, **kwargs)))
+        result = background_loop.run(function(*args, **kwargs))
+        return background_loop.iterate(result) if isinstance(result, AsyncIterator) else result
 
     return call
 
 
 def _with_bar(declared: Declaration, function: Callable[..., Any]) -> Callable[..., Any]:
+    from svc_notebook.data.client import Progress, background_loop  # it imports HTTP
+
     accepted = _without_callback(declared.signature)
 
     @wraps(function)
@@ -65,8 +68,6 @@ def _with_bar(declared: Declaration, function: Callable[..., Any]) -> Callable[.
         except TypeError:
             problem = describe_misfit(accepted, args, kwargs)
             raise BadArgument(f"{declared.name}: {problem}") from None
-        from svc_notebook.data.client import Progress, background_loop
-
         given = bound.arguments
         bar = Progress(unit=declared.bar, label=_label(declared, given), shown=progress)
         with ExitStack() as stack:
@@ -103,9 +104,3 @@ def _records(declared: Declaration, given: dict[str, Any]) -> Any:
     options = given.get(spread[0].name, {}) if spread else {}
     look, resume = given.get("dry_run", False), given.get("resume", False)
     return at_hand(given[declared.stream], options, look=look, resume=resume)
-
-
-def _iterable(result: Any) -> Any:
-    from svc_notebook.data.client import background_loop
-
-    return background_loop.iterate(result) if isinstance(result, AsyncIterator) else result

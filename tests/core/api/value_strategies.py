@@ -52,6 +52,8 @@ def limited(kind: Any, marks: list[Meta]) -> Strategy:
     high = next((m.le for m in marks if m.le is not None), None)
     if kind is int and marks:
         return st.integers(int(low or 0), int(high) if high is not None else 10**6)
+    if kind is float and high is not None:
+        return st.floats(float(low or 0), float(high), allow_nan=False)
     above = next((m.gt for m in marks if m.gt is not None), None)
     if above is not None:
         return of(kind).filter(lambda value: value > above)

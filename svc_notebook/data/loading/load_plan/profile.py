@@ -21,6 +21,7 @@ from svc_notebook.data.loading.load_plan.text_amounts import (
 )
 from svc_notebook.data.loading.load_plan.type_inference import (
     Aggregates,
+    ColumnGuess,
     ColumnTexts,
     TextType,
     count_if,
@@ -75,59 +76,99 @@ class Profile:
     mixed: tuple[MixedColumn, ...] = ()
 
 
+@dataclass(frozen=True)
+class _FirstRows:
+    """What the first rows of a table say about the columns to send."""
+
+    chosen: Sequence[TableColumn]
+    # The texts of columns whose types are inferred, and what they can be.
+    sample: Mapping[TableColumn, ColumnTexts]
+    guesses: Mapping[TableColumn, ColumnGuess]
+    amounts: Mapping[TableColumn, TextAmounts]
+    # The forms of columns that `dtype` makes numbers or dates.
+    forms: Forms
+
+    @property
+    def likely(self) -> dict[str, tuple[TextType, ...]]:
+        """The most likely type of each column whose type is inferred, or none."""
+        return {field.name: self.guesses[field].types[:1] for field in self.sample}
+
+
 def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     """Read every row once; the first rows, read before, limit what has to be computed."""
+    first = _read_first_rows(table, options)
+    counts = _aggregate_rows(table, first, options)
+    columns = tuple(_infer_column(table, field, first, counts, options) for field in first.chosen)
+    texts = [column for column in columns if column.field in first.sample]
+    filled = [column for column in texts if column.missing < counts[ROW_COUNT]]
+    earlier = table.cursor.columns if table.cursor else {}
+    if misfits := _find_misfits(filled, earlier):
+        return profile_table(table, replace(options, dtype={**options.dtype, **misfits}))
+    doubtful = {field.name for field, guess in first.guesses.items() if guess.doubt}
+    certain = [column for column in columns if column.name not in doubtful]
+    mixed = find_mixed_columns(table, certain, first.sample)
+    notes = {column.column: column.note for column in mixed}
+    return Profile(
+        rows=counts[ROW_COUNT],
+        columns=tuple(replace(c, note=notes.get(c.name, c.note)) for c in columns),
+        ids={
+            field.name: (counts[_id_count(field)], counts[_distinct_ids(field)])
+            for field in id_fields(table, options)
+        },
+        largest_row_bytes=counts[_largest_row(table)] or 0,
+        skipped=tuple(table.skipped()),
+        mixed=mixed,
+    )
+
+
+def _read_first_rows(table: SourceTable, options: LoadSettings) -> _FirstRows:
     chosen = choose_columns(table, options)
-    inferred = [field for field in chosen if _is_inferred(table, field, options)]
-    sample = read_sample(table, inferred)
+    sample = read_sample(table, [f for f in chosen if _is_inferred(table, f, options)])
     earlier = table.cursor.columns if table.cursor else {}
     guesses = {
         field: replace(guess, types=()) if earlier.get(field.name) == "text" else guess
         for field, guess in guess_columns(sample, table.separator, options).items()
     }
     amounts = find_amounts(table, chosen, options)
-    forms = _find_forms(table, chosen, options)
-    likely = {field.name: guesses[field].types[:1] for field in inferred}
+    return _FirstRows(chosen, sample, guesses, amounts, _find_forms(table, chosen, options))
+
+
+def _aggregate_rows(table: SourceTable, first: _FirstRows, options: LoadSettings) -> Aggregates:
+    """Return the aggregates of a pass; of a second one if rows do not have the likely types."""
+    likely = first.likely
     # Every pass reads every column: a scan skips, and reports, only broken rows of what it reads.
     every = [_largest_row(table)]
-    nulls = map(null_count, table.fields)
-    wanted = [*_aggregates(table, chosen, likely, sample, forms, options)]
-    wanted += [
-        count_if(sql.one_of(field.column, guess.words))
-        for field, guess in guesses.items() if guess.words
-    ]  # fmt: skip
-    wanted += [each for amount in amounts.values() for each in amount.aggregates()]
-    found = aggregate(table, [*nulls, *wanted], table.scan, always=every)
-    # Rare: some rows do not have the type of the first rows.
-    if undecided := [field for field in inferred if _is_undecided(field, likely, found)]:
-        others = [
-            each
-            for field in undecided
-            for each in type_aggregates(field, guesses[field].types, missing_words=True)
-        ]
-        found |= aggregate(table, others, table.sql, always=every)
-    columns = tuple(
-        infer_column(field, guesses[field], found, sample[field])
-        if field in sample
-        else _amount_or_typed(table, field, amounts.get(field), found, forms, options)
-        for field in chosen
-    )
-    texts = [c for c in columns if c.field in sample and c.missing < found[ROW_COUNT]]
-    if misfits := _find_misfits(texts, earlier):
-        return profile_table(table, replace(options, dtype={**options.dtype, **misfits}))
-    doubtful = {field.name for field, guess in guesses.items() if guess.doubt}
-    texts = [column for column in columns if column.name not in doubtful]
-    mixed = find_mixed_columns(table, texts, sample)
-    notes = {each.column: each.note for each in mixed}
-    ids = id_fields(table, options)
-    return Profile(
-        rows=found[ROW_COUNT],
-        columns=tuple(replace(c, note=notes.get(c.name, c.note)) for c in columns),
-        ids={field.name: (found[_id_count(field)], found[_distinct_ids(field)]) for field in ids},
-        largest_row_bytes=found[_largest_row(table)] or 0,
-        skipped=tuple(table.skipped()),
-        mixed=mixed,
-    )
+    expressions = [
+        *map(null_count, table.fields),
+        *_aggregates(table, first.chosen, likely, first.sample, first.forms, options),
+        *(
+            count_if(sql.one_of(field.column, guess.words))
+            for field, guess in first.guesses.items()
+            if guess.words
+        ),
+        *(sql_text for amount in first.amounts.values() for sql_text in amount.aggregates()),
+    ]
+    counts = aggregate(table, expressions, table.scan, always=every)
+    others = [
+        expression
+        for field in first.sample
+        if _is_undecided(field, likely, counts)
+        for expression in type_aggregates(field, first.guesses[field].types, missing_words=True)
+    ]
+    return counts | aggregate(table, others, table.sql, always=every) if others else counts
+
+
+def _infer_column(
+    table: SourceTable, field: TableColumn, first: _FirstRows, counts: Aggregates,
+    options: LoadSettings,
+) -> ColumnProfile:  # fmt: skip
+    if field in first.sample:
+        return infer_column(field, first.guesses[field], counts, first.sample[field])
+    amounts = first.amounts.get(field)
+    if amounts is not None and amounts.are_all(counts):
+        return amounts.profile(counts)
+    typed = _typed_column(table, field, counts, first.forms, options)
+    return typed if amounts is None else amounts.doubt(typed)
 
 
 def _is_undecided(
@@ -211,16 +252,6 @@ def _typed_column(
     types = found[json_types_sql(f"({own.json})")] if own.sent_as == JSON else None
     json_types = "" if types is None else name_json_types(types)
     return ColumnProfile(field, own, found[null_count(field)], failing, json_types=json_types)
-
-
-def _amount_or_typed(
-    table: SourceTable, field: TableColumn, amounts: TextAmounts | None, found: Aggregates,
-    forms: Forms, options: LoadSettings,
-) -> ColumnProfile:  # fmt: skip
-    if amounts is not None and amounts.are_all(found):
-        return amounts.profile(found)
-    typed = _typed_column(table, field, found, forms, options)
-    return typed if amounts is None else amounts.doubt(typed)
 
 
 def _is_inferred(table: SourceTable, field: TableColumn, options: LoadSettings) -> bool:

@@ -205,35 +205,41 @@ def _is_number(value: Any) -> bool:
 
 def _suggest_settings(columns: Mapping[str, Values], split: set[str]) -> dict[str, list[str]]:
     """Return the facets, searchable attributes and custom ranking that columns suggest."""
-    texts = {
-        name: values
-        for name, values in columns.items()
-        if all(isinstance(value, str) for value in values)
-        and not (_are_dates_or_json(values) or _is_flag(values))
-    }
-    ranks = [
-        name
-        for name, values in columns.items()
-        if RANKS.search(name) and not NUMBERS.search(name) and all(map(_is_number, values))
-    ]
+    texts = {name: values for name, values in columns.items() if _are_searched_texts(values)}
     facets = [
         name
         for name, values in columns.items()
         if name in split or (_is_facet(values) and not TITLES.search(name))
     ]
-    worded = [
-        name
-        for name, values in texts.items()
-        if sum(map(_is_worded, values)) >= MIN_LEVEL_SHARE * len(values)
-    ]
-    titles = [name for name in texts if TITLES.search(name)]
-    searched = dict.fromkeys([*titles, *(n for n in worded if n not in facets), *worded, *facets])
+    ranks = [name for name, values in columns.items() if _is_rank(name, values)]
     suggested = {
-        "searchableAttributes": [name for name in searched if name in texts],
+        "searchableAttributes": _order_searched(texts, facets),
         "attributesForFaceting": facets[:MAX_FACETS],
         "customRanking": [f"desc({name})" for name in ranks[:MAX_RANKS]],
     }
     return {name: values for name, values in suggested.items() if values}
+
+
+def _order_searched(texts: Mapping[str, Values], facets: Sequence[str]) -> list[str]:
+    """Return columns of texts in the order of a search: titles, texts of several words, facets."""
+    titles = [name for name in texts if TITLES.search(name)]
+    worded = [name for name, values in texts.items() if _are_worded(values)]
+    described = [name for name in worded if name not in facets]
+    ordered = dict.fromkeys([*titles, *described, *worded, *facets])
+    return [name for name in ordered if name in texts]
+
+
+def _is_rank(name: str, values: Values) -> bool:
+    return bool(RANKS.search(name)) and not NUMBERS.search(name) and all(map(_is_number, values))
+
+
+def _are_searched_texts(values: Values) -> bool:
+    texts = all(isinstance(value, str) for value in values)
+    return texts and not (_are_dates_or_json(values) or _is_flag(values))
+
+
+def _are_worded(texts: Values) -> bool:
+    return sum(map(_is_worded, texts)) >= MIN_LEVEL_SHARE * len(texts)
 
 
 def _is_flag(texts: Values) -> bool:

@@ -46,6 +46,7 @@ MIN_ALIGNED_ROWS = 5
 GROUP_DIGITS = 3
 PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
 # A comma that separates cells: neither a decimal comma nor one of a sentence.
+CLOSED_CELL = re.compile(r'".*"', re.S)
 COMMA_BETWEEN_CELLS = re.compile(r"(?<!\d),(?! )|,(?![\d ])")
 # The minimum number of cells inside single quotes per line, if these are the quote of a file.
 SINGLE_QUOTE_SHARE = 0.5
@@ -205,23 +206,25 @@ def _has_literal_quotes(text: str) -> bool:
     lines = lines if text.endswith(("\n", "\r")) else lines[:-1] or lines
     for separator in USUAL_SEPARATORS:
         counts = {line.count(separator) for line in lines}
-        if len(counts) != 1 or counts == {0}:
-            continue
-        cells = [
-            cell for line in lines[1:] if '"' in line
-            for cell in line.split(separator) if '"' in cell
-        ]  # fmt: skip
-        begun = [cell for cell in cells if cell.startswith('"')]
-        closed = [cell for cell in begun if len(cell) > 1 and cell.endswith('"')]
-        torn = [cell for cell in begun if len(cell) < 2 or not cell.endswith('"')]
-        numbers = any(VALUE.fullmatch(cell[1:]) for cell in torn)
-        if not torn or numbers or any('""' in cell[1:-1] for cell in closed):
-            return False
-        # Between tabs, values of several lines are rare.
-        loose = len(cells) - len(begun) if separator == "\t" else 0
-        several = len(torn) + loose >= MIN_LITERAL_QUOTES and len(closed) <= len(torn)
-        return several and len(lines) > MIN_LITERAL_LINES
+        if len(counts) == 1 and counts != {0}:
+            return _are_literal_quotes(lines, separator)
     return False
+
+
+def _are_literal_quotes(lines: Sequence[str], separator: str) -> bool:
+    """Return whether cells begin with a quote that they do not end with, in enough lines."""
+    quoted = [line.split(separator) for line in lines[1:] if '"' in line]
+    cells = [cell for row in quoted for cell in row if '"' in cell]
+    begun = [cell for cell in cells if cell.startswith('"')]
+    closed = [*filter(CLOSED_CELL.fullmatch, begun)]
+    torn = [cell for cell in begun if not CLOSED_CELL.fullmatch(cell)]
+    has_doubled = any('""' in cell[1:-1] for cell in closed)
+    if has_doubled or any(VALUE.fullmatch(cell[1:]) for cell in torn):
+        return False
+    # Between tabs, values of several lines are rare.
+    loose = len(cells) - len(begun) if separator == "\t" else 0
+    several = len(torn) + loose >= MIN_LITERAL_QUOTES and len(closed) <= len(torn)
+    return bool(torn) and several and len(lines) > MIN_LITERAL_LINES
 
 
 def _enclosed(quote: str) -> re.Pattern[str]:
@@ -284,17 +287,18 @@ def rate_separator(sample: Sample, separator: str, quote: str) -> Iterator[Signa
     yield Signal(what, FULL_POINTS * round(share - halves, 1) + width / 1e6)
     if any(len(row) != width for _, row in rows[:2]):
         yield Signal("the first rows have another number of cells", -0.5)
-    others = [
-        other for other in USUAL_SEPARATORS if other not in (separator, ",") and other in text
-    ]
-    has_commas = separator != "," and "," in text
-    torn = sum(
-        any(other in cell for other in others)
-        or (has_commas and bool(COMMA_BETWEEN_CELLS.search(cell)))
-        for cell in cells
-    ) / len(cells)
-    if torn:
+    if torn := _share_torn_cells(cells, separator, text):
         yield Signal(f"{torn:.0%} of the cells contain another separator", -0.4 * torn)
+
+
+def _share_torn_cells(cells: Sequence[str], separator: str, text: str) -> float:
+    """Return the share of cells that contain another separator of the text."""
+    others = [mark for mark in USUAL_SEPARATORS if mark not in (separator, ",") and mark in text]
+    patterns = [re.escape(mark) for mark in others]
+    if separator != "," and "," in text:
+        patterns.append(COMMA_BETWEEN_CELLS.pattern)
+    torn = re.compile("|".join(patterns)) if patterns else None
+    return sum(map(bool, map(torn.search, cells))) / len(cells) if torn else 0.0
 
 
 def _rate_unusual(sample: Sample, separator: str, quote: str) -> Iterator[Signal]:
@@ -332,20 +336,26 @@ def _find_evidence(
     if separator in "^~":
         return "separates the cells of all rows"
     columns = list(zip(header, *others, strict=True))
-    if separator == " ":
-        if len(header) > 2 and all(VALUE.fullmatch(cell) for row in columns for cell in row):
-            return "all cells are numbers or dates"
-        numeric = [column for column in columns if all(map(PLAIN_NUMBER.fullmatch, column))]
-        decimal = any(all("." in cell for cell in column) for column in numeric)
-        ungrouped = any(any(len(cell) != GROUP_DIGITS for cell in col) for col in numeric[1:])
-        aligned = decimal or ungrouped or (several_blanks and len(numeric) == len(columns))
-        if aligned and len(numeric) > 1 and len(columns[0]) >= MIN_ALIGNED_ROWS:
-            return "several columns are numbers"
+    if separator == " " and (evidence := _find_numbers(columns, several_blanks)):
+        return evidence
     named = any(
-        name and cell_kind(name) == TEXT and column_kind(column) in (NUMBER, MOMENT, TRUTH)
+        cell_kind(name) == TEXT and column_kind(column) in (NUMBER, MOMENT, TRUTH)
         for name, *column in columns
     )
     return "numbers or dates are below a name" if named else ""
+
+
+def _find_numbers(columns: Sequence[Sequence[str]], several_blanks: bool) -> str:
+    """Return the evidence that columns between blanks are numbers; empty without any."""
+    if len(columns) > 2 and all(VALUE.fullmatch(cell) for row in columns for cell in row):
+        return "all cells are numbers or dates"
+    numeric = [column for column in columns if all(map(PLAIN_NUMBER.fullmatch, column))]
+    if len(numeric) < 2 or len(columns[0]) < MIN_ALIGNED_ROWS:
+        return ""
+    decimal = any(all("." in cell for cell in column) for column in numeric)
+    ungrouped = any(len(cell) != GROUP_DIGITS for column in numeric[1:] for cell in column)
+    aligned = decimal or ungrouped or (several_blanks and len(numeric) == len(columns))
+    return "several columns are numbers" if aligned else ""
 
 
 def is_padded(lines: Sequence[str], rows: Sequence[Row], dialect: Dialect) -> bool:

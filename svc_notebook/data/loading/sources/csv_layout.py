@@ -7,7 +7,7 @@ points of signals. Where separators are nearly as likely, the whole readings are
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from svc_notebook.data.loading.notes import Advice
@@ -244,32 +244,47 @@ def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[
 
 
 def _find_titles(rows: Sequence[Row], width: int) -> tuple[int, list[Signal]]:
-    """Return the line of a table's header or first row, and the signals for titles above it.
+    """Return the line of a table's header or first row, and the signals for titles above it."""
+    texts = [row for _, row in rows]
+    number, single = _count_titles(texts, width)
+    if number is None:
+        return 0, []
+    line = rows[number][0]
+    return line, [*_rate_titles(texts[number:], width, single=single)] if line else []
+
+
+def _count_titles(texts: Sequence[Sequence[str]], width: int) -> tuple[int | None, bool]:
+    """Return the number of first rows that are titles, and whether each has a single cell.
 
     Lines above are titles if they have a single cell, or are padded with separators. A line of one
     cell above rows of two can be a header without a name for the first column, and a padded one a
     row with gaps: they are titles only above a header. So are rows of another form.
     """
-    texts = [row for _, row in rows]
-    full = next((n for n, row in enumerate(texts[:MAX_PREAMBLE_LINES]) if _is_full(row, width)), 0)
+    first = texts[:MAX_PREAMBLE_LINES]
+    full = next((n for n, row in enumerate(first) if _is_full(row, width)), 0)
     above_header = full > 0 and _is_certain_header(texts[full:], width)
-    certain = True
-    for number, row in enumerate(texts[:MAX_PREAMBLE_LINES] if width > 1 else ()):
-        if len(row) in (1, width) and _is_title(row) and number < len(rows) - 1:
-            certain = certain and len(row) == 1 and width > 2
+    single = True
+    for number, row in enumerate(first if width > 1 else ()):
+        if len(row) in (1, width) and _is_title(row) and number < len(texts) - 1:
+            single = single and len(row) == 1 and width > 2
         elif above_header and number < full and (len(row) != width or _has_metadata(row)):
-            certain = False
+            single = False
         else:
-            line, below = rows[number][0], texts[number:]
-            short_header = len(row) == width - 1 and len(below) == 2
-            long_header = len(row) == width + 1 and not row[-1].strip()
-            signals = [Signal("the lines above have one cell", 1)] if certain else []
-            if line and len(row) != width and not short_header and not long_header:
-                signals.append(Signal("the line below them has another number of cells", -9))
-            elif line and not certain and is_header(_without_descriptions(below)):
-                signals.append(Signal("a header is below lines of another form", 1))
-            return line, signals
-    return 0, []
+            return number, single
+    return None, single
+
+
+def _rate_titles(below: Sequence[Sequence[str]], width: int, *, single: bool) -> Iterator[Signal]:
+    """Yield the signals for titles above the first of regular rows."""
+    row = below[0]
+    if single:
+        yield Signal("the lines above have one cell", 1)
+    short_header = len(row) == width - 1 and len(below) == 2
+    long_header = len(row) == width + 1 and not row[-1].strip()
+    if len(row) != width and not short_header and not long_header:
+        yield Signal("the line below them has another number of cells", -9)
+    elif not single and is_header(_without_descriptions(below)):
+        yield Signal("a header is below lines of another form", 1)
 
 
 def _is_full(row: Sequence[str], width: int) -> bool:

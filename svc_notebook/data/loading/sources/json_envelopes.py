@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -76,11 +76,13 @@ ID_MEMBERS = frozenset(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Records:
     """A file of records, and the note about them."""
 
     path: Path
     note: str = ""
+    # Whether the records were inside of wrappers, which the note describes.
+    unwrapped: bool = False
 
 
 def take_records(
@@ -99,15 +101,15 @@ def take_records(
         raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
     is_small = path.stat().st_size <= MAX_WRAPPED_BYTES
     if document is None or (wanted is None and is_small and find_wrapper(sample_objects(path))):
-        found = _unwrap(path, "", folder)
+        records = _unwrap(path, "", folder)
     elif wanted is not None:
-        found = _take_named(path, document, wanted, folder)
+        records = _take_named(path, document, wanted, folder)
     else:
-        found = _take_found(path, document, folder, one_file=one_file)
-    return found.path, found.note
+        records = _take_likely(path, document, folder, one_file=one_file)
+    return records.path, records.note
 
 
-def _take_named(path: Path, document: JsonDocument, wanted: str, folder: Path) -> _Found:
+def _take_named(path: Path, document: JsonDocument, wanted: str, folder: Path) -> _Records:
     parent, _, last = wanted.rpartition(".")
     if last == MEMBERS_PATH:
         inner = _members_at(path, parent.split(".") if parent else [])
@@ -120,38 +122,54 @@ def _take_named(path: Path, document: JsonDocument, wanted: str, folder: Path) -
         known = [each.path for each in document.lists]
         there = f"; its lists: {_enumerate(known)}" if known else ""
         raise BadInput(f"{path.name} has no list `{wanted}`{did_you_mean(wanted, known) or there}")
-    return _Found(copy_list(path, chosen, folder), _note_of(chosen))
+    return _Records(copy_list(path, chosen, folder), _note_of(chosen))
 
 
-def _take_found(path: Path, document: JsonDocument, folder: Path, *, one_file: bool) -> _Found:
-    arrays = [each for each in document.lists if _has_arrays(path, each)]
+def _take_likely(path: Path, document: JsonDocument, folder: Path, *, one_file: bool) -> _Records:
+    """Write the rows that a document most likely has; a document without any is one record."""
+    arrays = [nested for nested in document.lists if _has_arrays(path, nested)]
     if len(arrays) == 1 and (turned := _turn_with_names(path, document, arrays[0])):
         return _write(turned, path, folder)
-    tables = [each for each in document.of_objects if _is_table(path, each)]
-    chosen = _choose(tables)
-    is_record = document.members > 1 and document.has_any(ID_MEMBERS)
-    if chosen is not None and is_record:
-        last = chosen.names[-1].lower()
-        chosen = chosen if last in RECORD_LISTS - COMMON_LISTS else None
-    if chosen is not None:
-        undo = f"; path='{WHOLE_PATH}' loads the document as one record"
-        copied = copy_list(path, chosen, folder)
-        inside = _unwrap(copied, f"path={chosen.path!r} loads its items", folder)
-        return _Found(inside.path, _note_of(chosen) + (f": {inside.note}" if inside.note else undo))
-    if (
-        len(arrays) == 1
-        and not (tables or is_record)
-        and arrays[0].names[-1].lower() in RECORD_LISTS
-    ):
-        copied = copy_list(path, arrays[0], folder)
-        inside = _unwrap(copied, f"path={arrays[0].path!r} loads its items", folder)
-        if inside.note:
-            return _Found(inside.path, f"{_note_of(arrays[0])}: {inside.note}")
+    tables = [nested for nested in document.of_objects if _is_table(path, nested)]
+    if items := _take_list(path, document, tables, arrays, folder):
+        return items
     if turned := _turn(path) or _turn_inside(path, document):
         return _write(turned, path, folder)
     if one_file and len(tables) > 1:
         raise BadInput(_ask(path, tables))
-    return _Found(path, _advice(document))
+    return _Records(path, _advice(document))
+
+
+def _take_list(
+    path: Path,
+    document: JsonDocument,
+    tables: Sequence[NestedList],
+    arrays: Sequence[NestedList],
+    folder: Path,
+) -> _Records | None:
+    """Write the items of the list of records, or what the items of the only list contain."""
+    is_record = document.members > 1 and document.has_any(ID_MEMBERS)
+    chosen = _choose(tables)
+    if chosen is not None and (not is_record or _last_name(chosen) in RECORD_LISTS - COMMON_LISTS):
+        items = _copy_items(path, chosen, folder)
+        undo = f"; path='{WHOLE_PATH}' loads the document as one record"
+        return items if items.unwrapped else replace(items, note=items.note + undo)
+    if len(arrays) != 1 or tables or is_record or _last_name(arrays[0]) not in RECORD_LISTS:
+        return None
+    items = _copy_items(path, arrays[0], folder)
+    return items if items.unwrapped else None
+
+
+def _last_name(nested: NestedList) -> str:
+    return nested.names[-1].lower()
+
+
+def _copy_items(path: Path, nested: NestedList, folder: Path) -> _Records:
+    """Write the items of a list, or what is inside of their wrappers, with a note on both."""
+    copied = copy_list(path, nested, folder)
+    inside = _unwrap(copied, f"path={nested.path!r} loads its items", folder)
+    note = f"{_note_of(nested)}: {inside.note}" if inside.note else _note_of(nested)
+    return _Records(inside.path, note, unwrapped=bool(inside.note))
 
 
 def _choose(tables: Sequence[NestedList]) -> NestedList | None:
@@ -170,7 +188,7 @@ def _is_table(path: Path, found: NestedList) -> bool:
     return len(objects) == len(sample) and have_one_shape(objects)
 
 
-def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
+def _unwrap(path: Path, undo: str, folder: Path) -> _Records:
     """Write the records inside of wrappers; a file without them is returned as it is."""
     undo = undo or f"path='{WHOLE_PATH}' loads the objects as they are"
     content = path.read_bytes() if _begins_with_arrays(path) else b""
@@ -178,23 +196,23 @@ def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
         return _write(turned, path, folder)
     if arrays := _read_arrays(content) or _read_array_lines(content):
         turned = turn_arrays(arrays)
-        return _Found(path) if turned is None else _write(turned, path, folder)
+        return _Records(path) if turned is None else _write(turned, path, folder)
     sample = sample_objects(path)
     if is_table_export(sample):
         what = "the rows are the `data` of the exported table"
-        return _Found(write_exported_table(_iterate(path), path, folder), f"{what}; {undo}")
+        return _Records(write_exported_table(_iterate(path), path, folder), f"{what}; {undo}")
     if is_bulk(sample):
         written, deletions = write_bulk_documents(_iterate(path), path, folder)
         left = f", {deletions:,} deletions left out" if deletions else ""
-        return _Found(written, f"the rows are the documents of a bulk request{left}; {undo}")
+        return _Records(written, f"the rows are the documents of a bulk request{left}; {undo}")
     wrapper = find_wrapper(sample)
     if wrapper is None:
         if not _has_commas(path):
-            return _Found(path)
+            return _Records(path)
         note = f"commas between the documents are left out; path='{WHOLE_PATH}' keeps them"
-        return _Found(write_lines(iterate_objects(path), path, folder), note)
+        return _Records(write_lines(iterate_objects(path), path, folder), note)
     written = write_unwrapped(_iterate(path), wrapper, path, folder)
-    return _Found(written, f"each row is {wrapper.what}; {undo}")
+    return _Records(written, f"each row is {wrapper.what}; {undo}")
 
 
 def _has_commas(path: Path) -> bool:
@@ -320,9 +338,9 @@ def _members_at(path: Path, names: Sequence[str]) -> Members | None:
     return members
 
 
-def _write(turned: Turned, path: Path, folder: Path) -> _Found:
+def _write(turned: Turned, path: Path, folder: Path) -> _Records:
     note = f"the rows are {turned.what}; path='{WHOLE_PATH}' loads the document as it is"
-    return _Found(write_lines(turned.records, path, folder), note)
+    return _Records(write_lines(turned.records, path, folder), note)
 
 
 def _note_of(chosen: NestedList) -> str:

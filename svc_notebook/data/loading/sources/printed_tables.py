@@ -302,29 +302,33 @@ def _find_mixed_blanks(text: str, lines: Sequence[str]) -> PrintedTable | None:
 def _find_aligned(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find columns between blanks that are at the same places of all lines, below their names."""
     rows = [line.rstrip() for line in lines if line.strip()]
-    if (
-        len(rows) < MIN_ALIGNED_ROWS
-        or "  " not in rows[0].strip()
-        or any("\t" in row for row in rows)
-        or ('"' in "".join(rows) and len(WIDE_GAP.findall(rows[0])) < MIN_WIDE_GAPS)
-    ):
-        return None
-    if any(rows[0].count(mark) and len({row.count(mark) for row in rows}) == 1
-           for mark in USUAL_SEPARATORS):  # fmt: skip
+    if len(rows) < MIN_ALIGNED_ROWS or not _may_be_aligned(rows):
         return None
     starts = _find_starts(rows)
     cells = _split_at(rows, starts)
-    names = cells[0]
-    if (
-        len(names) < MIN_ROWS
-        or not all(names[1:])
-        or len({*names}) < len(names)
-        or any(VALUE.fullmatch(name) or "  " in name for name in names)
-    ):
+    if not _are_column_names(cells[0]):
         return _find_aligned_values(rows)
     if any(sum(map(bool, row)) < 2 for row in cells):
         return None
     return _split_at_widths(starts, [start - 1 for start in starts[1:]])
+
+
+def _may_be_aligned(rows: Sequence[str]) -> bool:
+    """Return whether blanks, and no usual separator, are between the cells of the first row."""
+    first = rows[0]
+    if "  " not in first.strip() or any("\t" in row for row in rows):
+        return False
+    if any('"' in row for row in rows) and len(WIDE_GAP.findall(first)) < MIN_WIDE_GAPS:
+        return False
+    return not any(
+        mark in first and len({row.count(mark) for row in rows}) == 1 for mark in USUAL_SEPARATORS
+    )
+
+
+def _are_column_names(cells: Sequence[str]) -> bool:
+    if len(cells) < MIN_ROWS or not all(cells[1:]) or len({*cells}) < len(cells):
+        return False
+    return not any(VALUE.fullmatch(cell) or "  " in cell for cell in cells)
 
 
 def _find_aligned_values(rows: Sequence[str]) -> PrintedTable | None:

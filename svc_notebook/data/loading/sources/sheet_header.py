@@ -41,33 +41,35 @@ def find_header(
     rows: Sequence[Row], facts: SheetFacts, options: LoadSettings
 ) -> SheetHeader | None:
     """Find the first row that is as wide as most rows; headers with groups have several rows."""
-    widths = [count_filled(row) for row in rows]
-    filled = [width for width in widths if width]
-    if not filled:
+    if not any(map(count_filled, rows)):
         return None
-    skipped = options.skip
-    if skipped is None:
-        usual = Counter(width for width in filled if width > 1).most_common(1)
-        enough = max(2, usual[0][0] / 2) if usual else 1
-        skipped = next(n for n, width in enumerate(widths) if width and width >= enough)
-        skipped = _skip_properties(rows, widths, skipped, usual[0][0] if usual else 1)
-        skipped = _include_groups(rows, skipped, facts)
+    skipped = _find_first_row(rows, facts) if options.skip is None else options.skip
     above = [show_row(row) for row in rows[:skipped] if count_filled(row)]
     notes = [f"row{'s' if skipped > 1 else ''} above the table: not sent ({'; '.join(above)})"]
     header = SheetHeader([], skipped, notes if above else [])
     if options.header is False:
-        columns = max(len(row) for row in rows)
-        return replace(header, names=[f"column{n}" for n in range(columns)])
+        return replace(header, names=_number_columns(rows))
     if skipped >= len(rows):
         return None
-    if (options.header, options.header_rows) == (None, None) and not _is_named(
-        rows, skipped, facts
-    ):
-        columns = max(len(row) for row in rows)
-        note = "no header was found: columns are named column0, column1, …"
-        return replace(header, names=[f"column{n}" for n in range(columns)],
-                       notes=[*header.notes, note])  # fmt: skip
-    return _name_columns(header, rows, facts, options.header_rows)
+    is_asked = (options.header, options.header_rows) != (None, None)
+    if is_asked or _is_named(rows, skipped, facts):
+        return _name_columns(header, rows, facts, options.header_rows)
+    note = "no header was found: columns are named column0, column1, …"
+    return replace(header, names=_number_columns(rows), notes=[*header.notes, note])
+
+
+def _number_columns(rows: Sequence[Row]) -> list[str]:
+    return [f"column{number}" for number in range(max(map(len, rows)))]
+
+
+def _find_first_row(rows: Sequence[Row], facts: SheetFacts) -> int:
+    """Return the first row that is at least half as wide as most rows."""
+    widths = [*map(count_filled, rows)]
+    usual = Counter(width for width in widths if width > 1).most_common(1)
+    most = usual[0][0] if usual else 1
+    enough = max(2, most / 2) if usual else 1
+    first = next(n for n, width in enumerate(widths) if width and width >= enough)
+    return _include_groups(rows, _skip_properties(rows, widths, first, most), facts)
 
 
 def _skip_properties(rows: Sequence[Row], widths: Sequence[int], first: int, usual: int) -> int:

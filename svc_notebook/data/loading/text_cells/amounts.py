@@ -171,18 +171,22 @@ def find_amount_forms(texts: Sequence[str]) -> list[AmountForm]:
         return [form for form in find_amount_forms(amounts) if all(map(form.fits, texts))]
     if not texts or other is not None or not all(map(_LIKELY.fullmatch, texts)):
         return []
-    units = {unit for text in texts for unit in _units_of(text)}
-    if len(units) > 1 or not units <= {*CURRENCIES, PERCENT}:
+    unit = _find_unit(texts)
+    if unit is None or _are_phones(texts):
         return []
-    if _are_phones(texts):
-        return []
-    unit = next(iter(units), "")
     forms: dict[tuple[str, ...], AmountForm] = {}
     for decimal, group in STYLES:
         form = AmountForm(decimal, group, unit)
         if all(map(form.fits, texts)) and not (group == " " and _are_codes(texts)):
             forms.setdefault(tuple(map(form.convert, texts)), form)
     return list(forms.values())
+
+
+def _find_unit(texts: Sequence[str]) -> str | None:
+    """Return the currency or percent sign of all amounts, empty without one; `None` for others."""
+    units = {unit for text in texts for unit in _units_of(text)}
+    is_usual = len(units) < 2 and units <= {*CURRENCIES, PERCENT}
+    return next(iter(units), "") if is_usual else None
 
 
 def may_be_amounts(texts: Sequence[str]) -> bool:

@@ -211,32 +211,51 @@ def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
 
 
 def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
-    width = len(header[-1])
-    if width < 2 or any(len(row) != width for row in header):
-        return False
-    if not all(_is_name(cell) for row in header for cell in row if cell):
+    if not _are_names(header):
         return False
     if all(cell.startswith(IMPORT_ID) for cell in header[-1]) or _fills_gaps(header, others):
         return True
-    whole = [row for row in others if len(row) == width]
-    columns = [[cell for cell in column if cell] for column in zip(*whole, strict=True)]
-    numeric = [
+    return _is_above_numbers(header, others)
+
+
+def _are_names(header: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows have the same number of cells, and no cell is a value."""
+    width = len(header[-1])
+    if width < 2 or any(len(row) != width for row in header):
+        return False
+    return all(_is_name(cell) for row in header for cell in row if cell)
+
+
+def _is_above_numbers(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
+    """Return whether the last row has texts above columns of numbers, and those above have gaps.
+
+    Without gaps, each column of numbers has another text in the last row.
+    """
+    *upper, last = header
+    numeric = _find_number_columns([row for row in others if len(row) == len(last)])
+    texts = [last[number] for number in numeric if last[number]]
+    if len(texts) < MIN_NUMERIC_COLUMNS or any(map(NO_NUMBER.fullmatch, texts)):
+        return False
+    if any(map(VALUE.fullmatch, last)) or any(sum(map(bool, row)) < 2 for row in upper):
+        return False
+    if all(_has_gap(row, below) for row, below in pairwise(header)):
+        return len({*filter(None, last)}) > 1
+    distinct = len({*texts}) == len(texts) > MIN_NUMERIC_COLUMNS
+    return len(texts) == len(numeric) and distinct and header[0] != last
+
+
+def _find_number_columns(rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the columns of which all values are numbers, and at least two."""
+    columns = [[*filter(None, column)] for column in zip(*rows, strict=True)]
+    return [
         number
         for number, column in enumerate(columns)
         if len(column) > 1 and all(map(VALUE.fullmatch, column))
     ]
-    *upper, last = header
-    texts = [last[number] for number in numeric if last[number]]
-    if len(texts) < MIN_NUMERIC_COLUMNS or any(map(VALUE.fullmatch, filter(None, last))):
-        return False
-    if any(sum(map(bool, row)) < 2 for row in upper) or any(map(NO_NUMBER.fullmatch, texts)):
-        return False
-    gaps = [any(not row[n] and header[at + 1][n] for n in range(width))
-            for at, row in enumerate(upper)]  # fmt: skip
-    if all(gaps):
-        return len(set(filter(None, last))) > 1
-    distinct = len(set(texts)) == len(texts) > MIN_NUMERIC_COLUMNS
-    return len(texts) == len(numeric) and distinct and header[0] != last
+
+
+def _has_gap(row: Sequence[str], below: Sequence[str]) -> bool:
+    return any(name and not cell for cell, name in zip(row, below, strict=True))
 
 
 def _fills_gaps(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:

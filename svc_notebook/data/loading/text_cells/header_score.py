@@ -83,23 +83,28 @@ def score_header(rows: Rows) -> list[Signal]:
 
 
 def find_counted_cells(first: Sequence[str], columns: Sequence[Sequence[str]]) -> set[int]:
-    """Return the places of numbers in a row that are a sequence of names, such as years and sizes.
+    """Return the positions of numbers in a row that are a sequence of names, as years and sizes.
 
     The numbers below must not be such a sequence too, or must be other numbers in every column.
     """
-    places = [n for n, cell in enumerate(first) if WHOLE_NUMBER.fullmatch(cell)]
-    years = [n for n in places if YEAR.fullmatch(first[n])]
-    below = [value for n in years for value in columns[n]]
-    if len(years) >= MIN_COUNTED_CELLS and _rise([int(first[n]) for n in years]):
-        return set() if _are_mostly_years(below) else {*years}
-    if len(places) < MIN_COUNTED_CELLS or not _is_even([int(first[n]) for n in places]):
+    numbers = {n: int(cell) for n, cell in enumerate(first) if WHOLE_NUMBER.fullmatch(cell)}
+    years = {n: number for n, number in numbers.items() if YEAR.fullmatch(first[n])}
+    if len(years) >= MIN_COUNTED_CELLS and _rise([*years.values()]):
+        return set() if _are_mostly_years([v for n in years for v in columns[n]]) else {*years}
+    if len(numbers) < MIN_COUNTED_CELLS or not _is_even([*numbers.values()]):
         return set()
-    rows = list(zip(*(columns[n] for n in places), strict=False))
+    cells, below = [first[n] for n in numbers], [columns[n] for n in numbers]
+    return {*numbers} if _differs_below(cells, below) else set()
+
+
+def _differs_below(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
+    """Return whether most rows below a sequence are none, or all of their numbers are others."""
+    rows = list(zip(*columns, strict=False))
     numbers = [[*map(int, row)] for row in rows if all(map(WHOLE_NUMBER.fullmatch, row))]
     if 2 * sum(map(_is_even, numbers)) <= len(rows):
-        return {*places}
-    outside = all(first[n] not in columns[n] for n in places)
-    return {*places} if outside and _is_outside([int(first[n]) for n in places], numbers) else set()
+        return True
+    repeated = any(cell in column for cell, column in zip(cells, columns, strict=True))
+    return not repeated and _is_outside([*map(int, cells)], numbers)
 
 
 def _are_mostly_years(values: Sequence[str]) -> bool:
