@@ -30,6 +30,7 @@ EXTENSION = $(addprefix widgets/,lab/package.json lab/install.json lab/schemas l
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test test-all check bench docs generate format coverage constraints hashes clean
+.PHONY: check-style check-types check-pages check-scripts
 
 help:  ## Show what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,13 +50,21 @@ test: $(VENV)/.test  ## Run the tests without slow ones on all cores, or all tes
 test-all: $(VENV)/.test  ## Run all tests, slow ones included
 	$(PYTEST)
 
-check: $(VENV)/.dev  ## Lint, types, spelling, generated pages, links of the documentation
+check: check-style check-types check-pages check-scripts  ## Lint, types, spelling, generated pages, links of the documentation
+
+check-style: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/codespell
+
+check-types: $(VENV)/.dev
+	$(BIN)/mypy
+
+check-pages: $(VENV)/.dev
 	$(BIN)/python docs/generate.py --check
 	$(BIN)/python docs/build.py --no-run --into build/check
+
+check-scripts: $(VENV)/.dev
 	npx --yes --package=typescript@5.9.3 -- tsc --project widgets
 	npx --yes --package=typescript@5.9.3 -- tsc --project svc_notebook/service/crawl/extraction/script
 

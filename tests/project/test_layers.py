@@ -191,13 +191,16 @@ def level_of(package: str) -> int:
     return next(level for level, packages in enumerate(LAYERS) if package in packages)
 
 
-def imports_of(path: Path) -> Iterator[str]:
+@cache
+def imports_of(path: Path) -> tuple[str, ...]:
+    names: list[str] = []
     for node in ast.walk(parse(path)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += (f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(names)
 
 
 @cache
@@ -296,9 +299,17 @@ REGISTERED = {"session": {"advice"}}
 def attributes_of(path: Path, package: str) -> Iterator[str]:
     """Yield `package.name` for each attribute of a package that a module uses by its last name."""
     short = package.rpartition(".")[2]
-    for node in ast.walk(parse(path)):
-        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == short:
-            yield f"{package}.{node.attr}"
+    return (f"{package}.{attribute}" for name, attribute in attributes(path) if name == short)
+
+
+@cache
+def attributes(path: Path) -> frozenset[tuple[str, str]]:
+    """Return the attributes that a module uses of names, each as the name and the attribute."""
+    return frozenset(
+        (node.value.id, node.attr)
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+    )
 
 
 def upward(path: Path, package: str) -> set[str]:
