@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -42,6 +43,14 @@ CRAWLER = {
         }
     ],
 }
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A service of this module's own: the explorer draws only the rows in view."""
+    process, running = start_service(tmp_path_factory.mktemp("explored"))
+    yield running
+    stop_service(process)
 
 
 @pytest.fixture(scope="module", autouse=True)
