@@ -27,6 +27,13 @@ HEAVY = {
 }  # fmt: skip
 
 
+# Packages that neither a connection nor a load uses.
+UNNEEDED = (
+    *("svc_notebook.tuning.evaluation", "svc_notebook.tuning.deployment", "svc_notebook.service"),
+    *("svc_notebook.tuning.plots", "scipy", "matplotlib", "IPython"),
+)
+
+
 def run(*options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *options], capture_output=True, text=True, check=False, cwd=ROOT
@@ -44,6 +51,16 @@ def imported_by(code: str) -> set[str]:
 def test_the_face_is_small_and_sorted() -> None:
     assert sorted(svc.__all__) == svc.__all__
     assert len(svc.__all__) <= 20
+
+
+def test_connecting_and_loading_import_no_measurements() -> None:
+    code = "import svc_notebook as svc, sys; svc.connect; svc.load; print(*sys.modules, sep='\\n')"
+    done = run("-c", code)
+
+    assert done.returncode == 0, done.stderr
+    modules = done.stdout.splitlines()
+    assert "svc_notebook.data.loading.dispatch" in modules
+    assert not [name for name in modules if name.startswith(UNNEEDED)]
 
 
 @loop_over("name", dir(svc))

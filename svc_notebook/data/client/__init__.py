@@ -35,6 +35,7 @@ from svc_notebook.data.client.filter_checks import (
 )
 from svc_notebook.data.client.hosts import HostChoice
 from svc_notebook.data.client.journal_file import (
+    JOURNALS,
     JournalFile,
     application_folder,
     encode_name,
@@ -76,6 +77,7 @@ __all__ = [
     "FULL_RECORD_PARAMS",
     "HITS_PER_PAGE",
     "ID",
+    "JOURNALS",
     "RULES",
     "SYNONYMS",
     "AsyncClient",

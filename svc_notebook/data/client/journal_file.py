@@ -138,6 +138,10 @@ class JournalFile(Generic[Entry]):
         raise BadInput(f"the journal has no {self.noun} `{entry_id}`{advice}")
 
 
+# Journals of the changes of indices in the folder of an application; that of loads has no digest.
+JOURNALS = "*-*.jsonl"
+
+
 def application_folder(connection: ClientConfig) -> Path:
     """Return the folder of the journals of an application."""
     app_id, address = connection.place

@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.terminal import prompt_for_key
 from svc_notebook.data import session
-from svc_notebook.data.client import Client, HostChoice, application_folder
+from svc_notebook.data.client import JOURNALS, Client, HostChoice, application_folder
 from svc_notebook.data.declarations import public, verb, verb_only
 from svc_notebook.data.session import (
     LocalService,
@@ -131,8 +131,8 @@ def connect(
 
 
 def _warn_of_interruptions(client: Client) -> None:
-    if not application_folder(client.connection).is_dir():
-        return  # most processes have changed nothing, and start faster without the journal
+    if not any(application_folder(client.connection).glob(JOURNALS)):
+        return  # most applications have no journal of changes, and connect faster without tuning
     from svc_notebook.tuning.deployment import describe_interruptions
 
     for text in describe_interruptions(client, STARTED):

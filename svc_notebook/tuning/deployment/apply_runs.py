@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from svc_notebook.core.files import FileLock, is_locked, user_state_folder, write_atomically
-from svc_notebook.data.client import AsyncClient, Client, application_folder
+from svc_notebook.data.client import JOURNALS, AsyncClient, Client, application_folder
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.interruptions import find_open
 from svc_notebook.tuning.changes.journal import Journal
@@ -99,7 +99,7 @@ def describe_interruptions(client: Client | AsyncClient, before: float) -> list[
         if run.when < before and (changes := _list_remaining(client, run))
     ]
     in_runs = {run_index for _, run in _list_interrupted(client) for run_index in run.indices}
-    for path in sorted(application_folder(client.connection).glob("*-*.jsonl")):
+    for path in sorted(application_folder(client.connection).glob(JOURNALS)):
         with suppress(OSError, BadInput):  # a journal that cannot be read
             facts = path.stat()
             is_old = facts.st_mtime < before - MAX_JOURNAL_AGE_SECONDS
