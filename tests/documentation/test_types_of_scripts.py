@@ -19,6 +19,8 @@ MISTAKES = 'import svc_notebook as svc\n\nsvc.serach("a")\nsvc.search("a", hitsP
 RULES_OFF = (
     "reportOptionalMemberAccess", "reportTypedDictNotRequiredAccess", "reportUnusedExpression",
 )  # fmt: skip
+# npx installs it once, as the type checks of the editors' scripts do with TypeScript.
+PYRIGHT = ("npx", "--yes", "--package=pyright@1.1.414", "--", "pyright")
 ACCESSOR = ".svc."  # pandas' types do not know registered accessors
 
 
@@ -36,7 +38,7 @@ def scripts(tmp_path: Path) -> Path:
 def check_with_pyright(folder: Path) -> list[tuple[str, int]]:
     """Return the files and lines of errors."""
     done = subprocess.run(
-        ["pyright", "--outputjson", "--pythonpath", sys.executable, str(folder)],
+        [*PYRIGHT, "--outputjson", "--pythonpath", sys.executable, str(folder)],
         capture_output=True, text=True, check=False, cwd=folder,
     )  # fmt: skip
     errors = [
@@ -46,7 +48,7 @@ def check_with_pyright(folder: Path) -> list[tuple[str, int]]:
     return [(Path(e["file"]).name, e["range"]["start"]["line"] + 1) for e in errors]
 
 
-@pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
+@pytest.mark.skipif(shutil.which("npx") is None, reason="npm is not installed")
 def test_pyright_finds_nothing_but_mistakes(scripts: Path) -> None:
     found = check_with_pyright(scripts)
 
