@@ -58,7 +58,7 @@ from svc_notebook.service.search.visible_attributes import (
     unretrievable_attributes,
 )
 from svc_notebook.service.service import RequestContext, Service
-from svc_notebook.service.store import is_damage, is_storage_failure
+from svc_notebook.service.store import advise_on_storage, is_damage, is_storage_failure
 from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS, RecordTooBig
 from svc_notebook.service.workers.messages import SEARCH_ENDPOINTS
 from svc_notebook.service.workers.pool import SearchWorkers
@@ -372,7 +372,7 @@ def _convert_error(error: Exception, state: RequestState, service: Service) -> S
         return error_response(500, service.store.report_damage(error))
     if is_storage_failure(error):
         return error_response(
-            507, f"nothing was written: {error}; free space on the disk, then try again"
+            507, f"nothing was written: {error}; {advise_on_storage(error)}, then try again"
         )
     ERROR_LOG.write_traceback(error)
     return error_response(500, "the local service failed; its output contains the details")

@@ -7,13 +7,13 @@ import threading
 from collections.abc import Callable
 
 from svc_notebook.service.error_log import ERROR_LOG
-from svc_notebook.service.store import Store, is_damage, is_storage_failure
+from svc_notebook.service.store import Store, advise_on_storage, is_damage, is_storage_failure
 
 
 class BackgroundThread:
     """A daemon thread that runs `work` until `stopping` is set.
 
-    `paused` is the message about a failing disk, in which `{}` is the failure.
+    `paused` says what a failing disk stops; the failure and its remedy follow.
     """
 
     def __init__(self, name: str, work: Callable[[], None], store: Store, paused: str = "") -> None:
@@ -62,7 +62,7 @@ class BackgroundThread:
             self._store.report_damage(error)
         elif retried and (isinstance(error, OSError) or is_storage_failure(error)):
             if self._failures.get(retried) != str(error):
-                sys.stderr.write(f"{self._paused.format(error)}\n")
+                sys.stderr.write(f"{self._paused}: {error}; {advise_on_storage(error)}\n")
             self._failures[retried] = str(error)
         else:
             ERROR_LOG.write_traceback(error)

@@ -84,12 +84,14 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._locks: list[int] = []
+        self._created: list[Path] = []
 
     def lock(self) -> None:
         """Lock the folder and make it private to its owner.
 
         Raises `LocalServiceFailed` if another service uses it, or if it cannot be made private.
         """
+        self._created = [path for path in (self.path, *self.path.parents) if not path.exists()]
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             # The folder itself is locked, because a lock file may be deleted and created again. The
@@ -136,6 +138,15 @@ class Folder:
         """Remove the note and unlock the folder."""
         (self.path / NOTE).unlink(missing_ok=True)
         self._unlock()
+
+    def discard(self) -> None:
+        """Unlock the folder; remove it, and its parents, if `lock` created them for nothing."""
+        self._unlock()
+        if self._created and {path.name for path in self.path.glob("*")} <= {LOCK}:
+            (self.path / LOCK).unlink(missing_ok=True)
+            for path in self._created:
+                with suppress(OSError):  # another program put a file into it
+                    path.rmdir()
 
 
 def make_private(path: Path) -> None:

@@ -30,7 +30,7 @@ MERGED_RECORDS_PER_QUIET_SECOND = 50_000
 SAVE_INTERVAL_SECONDS, SAVE_PAUSE_FACTOR = 5.0, 20
 # Maximum total records of the engines opened at a start; others are opened by their first search.
 MAX_PRELOADED_RECORDS = 200_000
-PAUSED_MESSAGE = "maintenance is paused: {}; free space on the disk, or unlock the data folder"
+PAUSED_MESSAGE = "maintenance is paused"
 
 
 class Maintenance:

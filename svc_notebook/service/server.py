@@ -168,6 +168,7 @@ def serve(
         if reset_allowlist:
             service.sources.reset()
     except LocalServiceFailed as error:
+        folder.discard()
         sys.stderr.write(f"svc serve: {error}\n")
         return 1
     except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -280,11 +281,15 @@ def listen(host: str, port: int) -> socket.socket:
         kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # With an explicit protocol, asyncio sets TCP_NODELAY; otherwise each response waits 40 ms.
         listener = socket.socket(kind[0], kind[1], socket.IPPROTO_TCP)
+    except OSError as error:
+        raise LocalServiceFailed(f"cannot listen on {host}:{port}: {error}") from error
+    try:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(kind[4])
         listener.listen(512)
     except (OSError, OverflowError) as error:
+        listener.close()
         raise LocalServiceFailed(f"cannot listen on {host}:{port}: {error}") from error
     return listener
 

@@ -238,8 +238,22 @@ def is_storage_failure(error: Exception) -> bool:
     )
 
 
-# The low byte of a code is the primary code; the rest is the extended code.
+def advise_on_storage(error: BaseException) -> str:
+    """Return what to do about a storage failure, by its cause."""
+    # The low byte of a code is the primary code; the rest is the extended code.
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in LOCKED_CODES:
+        return "another program has the database file open: close it"
+    if isinstance(error, MemoryError) or code == sqlite3.SQLITE_NOMEM:
+        return "close other programs that use much memory"
+    if code in FORBIDDEN_CODES or isinstance(error, PermissionError):
+        return "make the data folder writable"
+    return "free space on the disk, or look for faults of it"
+
+
+LOCKED_CODES = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+FORBIDDEN_CODES = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 STORAGE_FAILURE_CODES = {
-    sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
-    sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL,
+    *LOCKED_CODES, *FORBIDDEN_CODES, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
 }  # fmt: skip

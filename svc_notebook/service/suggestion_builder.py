@@ -46,7 +46,7 @@ class SuggestionBuilder:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-        paused = "query suggestions are not built: {}; free space on the disk"
+        paused = "query suggestions are not built"
         self.thread = BackgroundThread("svc-suggestions", self._work, service.store, paused)
 
     def _work(self) -> None:

@@ -10,13 +10,13 @@ import msgspec
 import pytest
 
 from svc_notebook.service.background_thread import BackgroundThread
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import Store, advise_on_storage
 
 
 @pytest.fixture
 def thread(tmp_path: Path) -> BackgroundThread:
     store = Store(tmp_path / "service.sqlite")
-    return BackgroundThread("svc-test", lambda: None, store, "work is paused: {}; free space")
+    return BackgroundThread("svc-test", lambda: None, store, "work is paused")
 
 
 def fail_with(error: Exception) -> Callable[[], None]:
@@ -40,7 +40,27 @@ def test_a_failing_disk_is_reported_once_until_the_work_succeeds_again(
     thread.attempt(work, retried=True)
 
     assert succeeded == [False, False, False, True]
-    assert capsys.readouterr().err == "work is paused: disk full; free space\n" * 2
+    report = "work is paused: disk full; free space on the disk, or look for faults of it\n"
+    assert capsys.readouterr().err == report * 2
+
+
+def test_the_remedy_follows_from_the_cause(tmp_path: Path) -> None:
+    path = tmp_path / "held.sqlite"
+    with sqlite3.connect(path) as holder:
+        holder.execute("CREATE TABLE records (id)")
+    holder.execute("BEGIN EXCLUSIVE")
+    second = sqlite3.connect(path, timeout=0)
+    with pytest.raises(sqlite3.OperationalError) as locked:
+        second.execute("INSERT INTO records VALUES (1)")
+    second.close()
+    holder.close()
+    with pytest.raises(sqlite3.OperationalError) as unopened:
+        sqlite3.connect(tmp_path / "no" / "folder.sqlite").execute("SELECT 1")
+
+    assert advise_on_storage(locked.value) == "another program has the database file open: close it"
+    assert advise_on_storage(unopened.value) == "make the data folder writable"
+    assert advise_on_storage(MemoryError()) == "close other programs that use much memory"
+    assert advise_on_storage(OSError("disk full")).startswith("free space on the disk")
 
 
 def test_damage_is_reported_with_the_way_out(

@@ -111,6 +111,23 @@ def test_an_invalid_port_is_reported(tmp_path: Path, number: str) -> None:
     assert f"{number} is not a port" in done.stderr
 
 
+@pytest.mark.parametrize("is_taken", [True, False])
+def test_a_service_that_cannot_listen_leaves_no_folder(tmp_path: Path, is_taken: bool) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1] if is_taken else 70_000
+        status = serve(data=tmp_path / "shops" / "new", port=port)
+
+    assert status == 1
+    assert [*tmp_path.iterdir()] == []
+
+
+def test_a_service_that_cannot_listen_leaves_the_files_of_others(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("of the user")
+
+    assert serve(data=tmp_path, port=70_000) == 1
+    assert (tmp_path / "notes.txt").read_text() == "of the user"
+
+
 @pytest.mark.parametrize(
     ("name", "given", "told"),
     [

@@ -16,7 +16,7 @@ from svc_notebook.service.crawlers.preconditions import find_config_error, read_
 from svc_notebook.service.crawlers.reindex import block, block_urls, publish
 from svc_notebook.service.crawlers.task import StoredCrawlerTask
 from svc_notebook.service.error_log import ERROR_LOG
-from svc_notebook.service.store import is_storage_failure
+from svc_notebook.service.store import advise_on_storage, is_storage_failure
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.configuration import Configuration
@@ -111,9 +111,7 @@ async def _run_job(work: Callable[[], Awaitable[None]], stopped: asyncio.Event) 
             if not is_storage_failure(error):
                 ERROR_LOG.write_traceback(error)
                 return f"the crawl failed: {type(error).__name__}; see the service's output"
-            ERROR_LOG.write(
-                f"a crawl is waiting: {error}; free disk space or unlock the data folder"
-            )
+            ERROR_LOG.write(f"a crawl is waiting: {error}; {advise_on_storage(error)}")
             await sleep_unless_stopped(stopped, RETRY_SECONDS)
         else:
             return ""

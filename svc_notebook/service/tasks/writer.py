@@ -19,7 +19,7 @@ STOP_SECONDS = 0.4
 RETRY_SECONDS = 0.2
 # Seconds without writes before large segments are merged: the batches of a load follow each other.
 MERGE_PAUSE_SECONDS = 0.25
-PAUSED_MESSAGE = "writes are paused: {}; free space on the disk, or unlock the database file"
+PAUSED_MESSAGE = "writes are paused"
 
 
 class Writer:
