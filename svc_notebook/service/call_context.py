@@ -12,8 +12,8 @@ from time import perf_counter
 from typing import Protocol, TypeVar
 
 from svc_notebook.core.api.shapes import SearchImpression
-from svc_notebook.service.analytics.counted_search import CountedSearch
-from svc_notebook.service.analytics.running_test import RunningTest
+from svc_notebook.service.analytics.ab_tests import RunningTest
+from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.indices.published_index import PublishedIndex

@@ -26,12 +26,11 @@ from svc_notebook.service.http.rate_limit import MinuteCallLimit
 from svc_notebook.service.impressions import Impressions
 from svc_notebook.service.indices.cursors import Cursors
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.keyring import Keyring
+from svc_notebook.service.keyring import Keyring, Sources
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
 from svc_notebook.service.reranker import Reranker
-from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer

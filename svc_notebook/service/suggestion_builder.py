@@ -13,7 +13,7 @@ import regex
 
 from svc_notebook.core.api.shapes.suggestions import SuggestionConfig, SuggestionSource
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.analytics.counted_search import normalize_query
+from svc_notebook.service.analytics.search_counts import normalize_query
 from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.engine.text.stems import ALGORITHMS, find_stemmer
 from svc_notebook.service.http.auth import Caller

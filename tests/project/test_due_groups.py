@@ -31,7 +31,7 @@ def test_a_change_makes_its_groups_due() -> None:
     assert due_after("README.md") == set()
     assert due_after("README.md", "notebooks/cinema.py") == {"tutorials"}
     crawled = {"soak", "hostile-pages", "generated-sites"}
-    assert due_after("svc_notebook/service/crawl/robots.py") == crawled
+    assert due_after("svc_notebook/service/crawl/site_files.py") == crawled
     assert due_after("hashes.txt") == set(GROUPS)
 
 

@@ -150,7 +150,7 @@ LAYERS_INSIDE: dict[str, list[set[str]]] = {
         {"background_thread", "embedding_endpoint"},
         {"embedding_models"},
         {"embedder", "reranker"},
-        {"events", "keyring", "logs", "rules", "sources"},
+        {"events", "keyring", "logs", "rules"},
         {"resources"},
         {"impressions", "analytics"},
         {"indices", "users"},

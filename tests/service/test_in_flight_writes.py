@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.indices.in_flight_writes import InFlightWrites
+from svc_notebook.service.indices.published_index import InFlightWrites
 from tests.conftest import Inside, wait_published
 
 CHEAP = {"objectID": "1", "title": "lamp", "price": 1}

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from svc_notebook.service import events
-from svc_notebook.service.analytics.counted_search import CountedSearch, is_refinement
-from svc_notebook.service.analytics.search_counts import Retention, SearchCounter
+from svc_notebook.service.analytics.search_counts import (
+    CountedSearch,
+    Retention,
+    SearchCounter,
+    is_refinement,
+)
 from svc_notebook.service.migrations import MIGRATIONS
 from svc_notebook.service.service import DATABASE
 from svc_notebook.service.store import Store

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.analytics.counted_search import normalize_query
+from svc_notebook.service.analytics.search_counts import normalize_query
 from svc_notebook.service.engine.filters.grammar import parse_text
 from svc_notebook.service.engine.filters.terms import Facet, Group, Tag, Term
 from svc_notebook.service.events import DAY_MS, current_milliseconds

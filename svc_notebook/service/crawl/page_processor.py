@@ -33,11 +33,11 @@ from svc_notebook.service.crawl.outcomes import (
 )
 from svc_notebook.service.crawl.request_options import BrowserLogin
 from svc_notebook.service.crawl.revalidation import Revalidation, conditional_headers
-from svc_notebook.service.crawl.robots import Robots
-from svc_notebook.service.crawl.sitemaps import (
+from svc_notebook.service.crawl.site_files import (
     MAX_INDEX_DEPTH,
     MAX_SITEMAP_BYTES,
     MAX_SITEMAP_URLS,
+    Robots,
     read_sitemap,
 )
 from svc_notebook.service.crawl.transport.cookies import HostCookies

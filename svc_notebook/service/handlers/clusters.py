@@ -19,8 +19,7 @@ from svc_notebook.core.api.shapes import (
 )
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
-from svc_notebook.service.resources.entries import Entry, take_page
-from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.resources.entries import Entry, find_entries, take_page
 from svc_notebook.service.service import RequestContext
 from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 

@@ -14,11 +14,11 @@ from svc_notebook.service.resources.checks import RULE_ENTRIES, check_rule
 from svc_notebook.service.resources.entries import (
     EntriesChange,
     Entry,
+    find_entries,
     read_entries,
     read_entry,
     take_page,
 )
-from svc_notebook.service.resources.entry_search import find_entries
 from svc_notebook.service.service import RequestContext
 
 

@@ -14,7 +14,7 @@ from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import parse_reranked
 from svc_notebook.service.engine.index.schema import check_entries
-from svc_notebook.service.engine.query.attribute_weights import check_weights
+from svc_notebook.service.engine.query.searched_attributes import check_weights
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.replica_group import INHERITED

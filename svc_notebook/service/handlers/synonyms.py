@@ -13,11 +13,11 @@ from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.checks import SYNONYM_ENTRIES, SYNONYM_MEMBERS, check_synonym
 from svc_notebook.service.resources.entries import (
     EntriesChange,
+    find_entries,
     read_entries,
     read_entry,
     take_page,
 )
-from svc_notebook.service.resources.entry_search import find_entries
 from svc_notebook.service.service import RequestContext
 
 

@@ -18,8 +18,12 @@ from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import Index, SegmentStore
 from svc_notebook.service.engine.ranking.rank_fusion import NEURAL
 from svc_notebook.service.engine.semantic.model_settings import ModelSettings
-from svc_notebook.service.indices.in_flight_writes import InFlightWrites
-from svc_notebook.service.indices.published_index import COLUMNS, LazyEngine, PublishedIndex
+from svc_notebook.service.indices.published_index import (
+    COLUMNS,
+    InFlightWrites,
+    LazyEngine,
+    PublishedIndex,
+)
 from svc_notebook.service.indices.records import (
     add_stamps,
     count_bodies,

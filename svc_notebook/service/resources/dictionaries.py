@@ -19,8 +19,7 @@ from svc_notebook.service.engine.text.lemmatization import known_forms
 from svc_notebook.service.engine.text.lexicon import Dictionaries
 from svc_notebook.service.engine.text.stop_words import standard_languages, standard_words
 from svc_notebook.service.limits import read_object_id
-from svc_notebook.service.resources.entries import APPLICATION_ID, Entry, read_entries
-from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.resources.entries import APPLICATION_ID, Entry, find_entries, read_entries
 from svc_notebook.service.store import Store
 
 # The language of word forms if the request names none.

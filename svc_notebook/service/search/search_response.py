@@ -19,14 +19,15 @@ from svc_notebook.core.api.validation import write_text
 from svc_notebook.core.tokenization.word_breaks import find_missing
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
-from svc_notebook.service.analytics.counted_search import CountedSearch
-from svc_notebook.service.analytics.running_test import Assignment
+from svc_notebook.service.analytics.ab_tests import Assignment
+from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.call_context import CallContext
+from svc_notebook.service.embedder import read_texts
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
-from svc_notebook.service.engine.ranking.hit_reranker import ScoreRecords
+from svc_notebook.service.engine.ranking.order import ScoreRecords
 from svc_notebook.service.engine.ranking.rank_fusion import (
     NEURAL,
     RERANKED_HITS,
@@ -34,7 +35,6 @@ from svc_notebook.service.engine.ranking.rank_fusion import (
 )
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
-from svc_notebook.service.engine.semantic.record_texts import read_texts
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
 from svc_notebook.service.engine.text.table_builds import without_missing_tables
 from svc_notebook.service.events import current_milliseconds

@@ -14,8 +14,7 @@ import msgspec
 
 from svc_notebook.core.api.shapes import Record
 from svc_notebook.service.engine.response.hits import PathTree
-from svc_notebook.service.http.auth import Caller
-from svc_notebook.service.http.restrictions import GEO_PARAMETERS
+from svc_notebook.service.http.auth import GEO_PARAMETERS, Caller
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.logs import Logged

@@ -9,8 +9,8 @@ import msgspec
 
 from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
-from svc_notebook.service.analytics.counted_search import CountedSearch
-from svc_notebook.service.analytics.running_test import RunningTest
+from svc_notebook.service.analytics.ab_tests import RunningTest
+from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.http.auth import Caller, read_embedded
 from svc_notebook.service.keyring import StoredKey
 

@@ -23,8 +23,8 @@ import msgspec
 
 from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, NotFound, Refused
-from svc_notebook.service.analytics.counted_search import CountedSearch
-from svc_notebook.service.analytics.running_test import RunningTest
+from svc_notebook.service.analytics.ab_tests import RunningTest
+from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.engine.deadline import Deadline, SearchCancelled, limit_time

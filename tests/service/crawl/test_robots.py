@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.crawl.robots import MAX_ROBOTS_BYTES, read_rules
+from svc_notebook.service.crawl.site_files import MAX_ROBOTS_BYTES, read_rules
 from svc_notebook.service.crawl.transport.fetcher import FetchResponse
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.site import Site, fill_shop

@@ -14,13 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput, LocalServiceFailed
+from svc_notebook.service.embedder import read_texts
 from svc_notebook.service.engine import Index, SearchResult, SegmentStore
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.storage import VECTORS_SUFFIX
 from svc_notebook.service.engine.ranking import rank_fusion
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pin, Pins
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
-from svc_notebook.service.engine.semantic.record_texts import read_texts
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, VectorTable
 from tests.conftest import examples

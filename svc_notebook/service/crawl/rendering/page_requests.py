@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urlsplit
 
 from svc_notebook.service.crawl.outcomes import FetchFailure, refuse_status
-from svc_notebook.service.crawl.rendering.blocklist import LOADED_TYPES, PIXEL, is_blocked
-from svc_notebook.service.crawl.rendering.cors import (
+from svc_notebook.service.crawl.rendering.request_policy import (
     ALLOW_ORIGIN,
+    LOADED_TYPES,
     NO_ORIGIN,
+    PIXEL,
     allows_origin,
     allows_request,
+    is_blocked,
     preflight_headers,
     unsafe_headers,
 )

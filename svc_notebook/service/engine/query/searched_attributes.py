@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +17,7 @@ from svc_notebook.service.engine.index.postings import (
     POSITION_MASK,
     SLOT_SHIFT,
 )
-from svc_notebook.service.engine.index.schema import Searched, covers, first_covering
-from svc_notebook.service.engine.query.attribute_weights import (
-    ATTRIBUTE_WEIGHTS,
-    HALVING,
-    check_weights,
-    read_weights,
-)
+from svc_notebook.service.engine.index.schema import Searched, covers, first_covering, read_searched
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 # An occurrence's rank: its attribute's rank times this, plus its position if order counts.
@@ -40,6 +35,9 @@ GivenWeights = str | tuple[tuple[str, float], ...]
 
 # A mask over attributes, None if all are allowed.
 Allowed = Array | None
+
+ATTRIBUTE_WEIGHTS = "attributeWeights"
+HALVING, FLAT = "halving", "flat"
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,3 +213,33 @@ def _all_but(slots: Sequence[str], excluded: Sequence[str]) -> Allowed:
         return None
     chosen = path_test(excluded)
     return np.array([not chosen(path) for path in slots], bool)
+
+
+def read_weights(
+    given: str | Sequence[tuple[str, float]], entries: Sequence[Searched]
+) -> tuple[float, ...]:
+    """Return the weight of each entry of searchableAttributes; 1 for one that is not named.
+
+    Attributes that are no longer searched are ignored, as `searchableAttributes` may have changed.
+    """
+    weights = {} if isinstance(given, str) else dict(given)
+    return tuple(float(weights.get(entry.path, 1)) for entry in entries)
+
+
+def check_weights(given: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+    """Raise `BadInput` if the weights among given parameters are of attributes not searched."""
+    weights = given.get(ATTRIBUTE_WEIGHTS)
+    if not isinstance(weights, Mapping):
+        return
+    paths = [entry.path for entry in read_searched(settings)]
+    for path in weights:
+        if not paths:
+            raise BadInput(
+                f"{ATTRIBUTE_WEIGHTS}: without searchableAttributes all attributes count as one "
+                f'text; set searchableAttributes before the weight of "{path}"'
+            )
+        if path not in paths:
+            raise BadInput(
+                f'{ATTRIBUTE_WEIGHTS}: "{path}" is not in searchableAttributes'
+                f"{did_you_mean(path, paths)}"
+            )

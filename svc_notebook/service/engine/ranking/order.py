@@ -1,13 +1,15 @@
-"""The order of ranked records, and a packed copy of its objectIDs without their segments."""
+"""The order of ranked records, and that of the first ones by the scores of a reranker."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
+from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.segment import Segment
@@ -16,6 +18,9 @@ from svc_notebook.service.engine.term_dictionary import starts_of
 
 # Rows packed or searched at one time.
 BLOCK_ROWS = 1 << 16
+
+# Returns the scores of records; raises `LocalServiceFailed`.
+ScoreRecords = Callable[[Sequence[Mapping[str, Any]]], Array]
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,3 +114,40 @@ def _portions_of(order: Order) -> Iterator[tuple[Array, Array, Array, Array]]:
             rows = order.rows[chosen]
             starts = segment.ids.starts
             yield chosen, starts[rows], starts[rows + 1], segment.ids.blob
+
+
+@dataclass
+class HitReranker:
+    """Orders the first `count` hits by their scores; equal ones stay in their order.
+
+    `scores` are those of the hits by objectID, and `notes` say why there are none.
+    """
+
+    count: int = 0
+    fetch: Callable[[Sequence[str]], Iterable[Mapping[str, Any] | None]] = lambda _: ()
+    score: ScoreRecords | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def reach(self, span: slice) -> int:
+        """Return the number of hits to rank so that those of a span can be returned."""
+        return max(int(span.stop), self.count if span.start < self.count else 0)
+
+    def order_span(self, order: Order, span: slice) -> Order:
+        """Return the hits of a span."""
+        count = min(self.count, len(order))
+        if not count or span.start >= count:
+            return order.take(span)
+        if self.score is None:
+            self.notes = ("reranker: start the service with --reranker",)
+            return order.take(span)
+        ids = order[:count]
+        records = [record or {} for record in self.fetch(ids)]
+        try:
+            scores = self.score(records)
+        except LocalServiceFailed as error:
+            self.notes = (f"reranker: {error}; hits are in the order of the ranking",)
+            return order.take(span)
+        self.scores = dict(zip(ids, scores.tolist(), strict=True))
+        best = np.argsort(-scores, kind="stable")
+        return order.take(np.concatenate([best, np.arange(count, len(order))])[span])

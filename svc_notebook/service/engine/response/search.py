@@ -15,8 +15,7 @@ from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct
-from svc_notebook.service.engine.ranking.hit_reranker import HitReranker, ScoreRecords
-from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.order import HitReranker, Order, ScoreRecords
 from svc_notebook.service.engine.ranking.promoted_hits import (
     NO_PINS,
     Pinned,

@@ -20,7 +20,7 @@ from svc_notebook.service.crawl.extraction import (
     Unreadable,
     read_document,
 )
-from svc_notebook.service.crawl.extraction.archive import MAX_MEMBER_BYTES, MAX_XML_DEPTH, parse_xml
+from svc_notebook.service.crawl.extraction.office import MAX_MEMBER_BYTES, MAX_XML_DEPTH, parse_xml
 from tests.conftest import examples
 from tests.service.crawl.extraction.conftest import Read
 from tests.service.crawl.extraction.files import DOCX, ODT, PPTX, XLSX, make_pdf, make_zip

@@ -1,14 +1,41 @@
-"""Cross-origin requests of rendered pages: preflights, and who may read a response (Fetch, 3.2).
-
-The driver of the browser answers preflights itself, and adds a header that lets every page read
-every response. This module undoes both, so that pages are bound by the same-origin policy.
-"""
+"""Requests of rendered pages: what is not loaded, and who may read the responses (CORS)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from urllib.parse import urlsplit
 
 from svc_notebook.service.crawl.urls import origin
+
+# Types of resources that may affect the text and links of a page (Chrome DevTools Protocol,
+# Network.ResourceType). Everything else is refused: fonts, media, event streams, beacons, frames.
+LOADED_TYPES = frozenset({"document", "script", "stylesheet", "xhr", "fetch"})
+# Images are answered with a transparent pixel instead of an error, on which many pages replace the
+# address of an image by that of a placeholder.
+PIXEL = bytes.fromhex(
+    "47494638396101000100800000000000ffffff21f90401000000002c00000000010001000002024401003b"
+)
+# Hosts, with their subdomains, that measure visitors; a page has the same text without them.
+TRACKERS = frozenset(
+    {
+        "amplitude.com", "bat.bing.com", "browser.sentry-cdn.com", "bugsnag.com", "chartbeat.com",
+        "clarity.ms", "connect.facebook.net", "crazyegg.com", "criteo.com", "criteo.net",
+        "demdex.net", "fullstory.com", "google-analytics.com", "googletagmanager.com", "heap.io",
+        "heapanalytics.com", "hotjar.com", "hotjar.io", "logrocket.com", "mc.yandex.ru",
+        "mixpanel.com", "mouseflow.com", "newrelic.com", "nr-data.net", "omtrdc.net",
+        "optimizely.com", "plausible.io", "quantserve.com", "scorecardresearch.com", "segment.com",
+        "segment.io", "sentry.io", "snap.licdn.com", "statcounter.com",
+    }
+)  # fmt: skip
+# Hosts, with their subdomains, that show advertisements (`adBlock`).
+ADVERTISERS = frozenset(
+    {
+        "adform.net", "adnxs.com", "adroll.com", "adsafeprotected.com", "adsrvr.org",
+        "amazon-adsystem.com", "casalemedia.com", "doubleclick.net", "googleadservices.com",
+        "googlesyndication.com", "media.net", "openx.net", "outbrain.com", "pubmatic.com",
+        "rubiconproject.com", "smartadserver.com", "taboola.com", "teads.tv", "yieldlab.net",
+    }
+)  # fmt: skip
 
 ALLOW_ORIGIN = "access-control-allow-origin"
 # The value for a response that allows no other origin: the driver would add one that allows all.
@@ -28,6 +55,13 @@ _BROWSER_HEADERS = frozenset(
 # Values that the browser gives these headers for the cache modes of `fetch`.
 _CACHE_VALUES = {"cache-control": ("no-cache", "max-age=0"), "pragma": ("no-cache",)}
 MAX_SAFE_VALUE_BYTES = 128
+
+
+def is_blocked(url: str, *, blocks_ads: bool) -> bool:
+    """Return whether a URL is of a tracker, or of an advertiser if these are blocked."""
+    names = (urlsplit(url).hostname or "").split(".")
+    suffixes = {".".join(names[at:]) for at in range(len(names))}
+    return bool(suffixes & TRACKERS) or (blocks_ads and bool(suffixes & ADVERTISERS))
 
 
 def unsafe_headers(headers: Mapping[str, str]) -> tuple[str, ...]:
