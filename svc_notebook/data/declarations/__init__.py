@@ -20,10 +20,9 @@ from svc_notebook.data.declarations.declaration import (
     verb_only,
 )
 from svc_notebook.data.declarations.docstrings import read_entries, replace_entry
-from svc_notebook.data.declarations.former_names import ABOVE_BLOCKING, present_names
 from svc_notebook.data.declarations.members import describe_member
 from svc_notebook.data.declarations.names import lazy_attribute
-from svc_notebook.data.declarations.signatures import spell_out
+from svc_notebook.data.declarations.signatures import ABOVE_BLOCKING, present_names, spell_out
 
 __all__ = [
     "ABOVE_BLOCKING",

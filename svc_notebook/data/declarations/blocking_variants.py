@@ -13,8 +13,7 @@ from svc_notebook.core.accessor_registration import register_accessors
 from svc_notebook.data.declarations.arguments import check_names, describe_misfit
 from svc_notebook.data.declarations.declaration import Declaration, declaration_of
 from svc_notebook.data.declarations.docstrings import replace_entry
-from svc_notebook.data.declarations.former_names import ABOVE_BLOCKING, present_names
-from svc_notebook.data.declarations.signatures import spell_out
+from svc_notebook.data.declarations.signatures import ABOVE_BLOCKING, present_names, spell_out
 from svc_notebook.errors import BadArgument, unchained
 
 CALLBACK, SWITCH = "on_progress", "progress"

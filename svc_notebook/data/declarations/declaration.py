@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from svc_notebook.data.declarations.arguments import check_arguments
-from svc_notebook.data.declarations.former_names import accept_former_names
 from svc_notebook.data.declarations.shared_entries import complete
+from svc_notebook.data.declarations.signatures import accept_former_names
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import Client

@@ -1,4 +1,4 @@
-"""The members of `**params: Unpack[Shape]`, named in a function's signature and docstring.
+"""Parameters of functions: members of `**params: Unpack[Shape]`, and former names.
 
 For `help` and completion in a kernel; a type checker reads the shape itself.
 """
@@ -8,11 +8,12 @@ from __future__ import annotations
 import inspect
 import textwrap
 import typing
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import MISSING, fields
-from functools import cache
+from functools import cache, wraps
 from inspect import Parameter
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 
@@ -20,10 +21,13 @@ from svc_notebook.core.api.parameters import PARAMETERS
 from svc_notebook.core.api.validation import hints, type_name
 from svc_notebook.data.declarations.docstrings import add_entries, read_entries, replace_entry
 from svc_notebook.data.declarations.members import describe_member
+from svc_notebook.errors import BadInput
 
 LINE_WIDTH = 96
 ROWS_SHAPE = "RowOptions"
 _SPELLED, _WRITTEN_DOC = "__spelled_out__", "__written_doc__"
+
+ABOVE_COROUTINE, ABOVE_BLOCKING = 3, 4  # frames from the warning to the caller
 
 
 def spell_out(function: Callable[..., Any]) -> None:
@@ -101,3 +105,27 @@ def _row_defaults() -> dict[str, str]:
         for field in fields(LoadSettings)
         if field.default is not MISSING and field.default is not None
     }
+
+
+def accept_former_names(
+    function: Callable[..., Awaitable[Any]], renamed: Mapping[str, str]
+) -> Callable[..., Awaitable[Any]]:
+    """Return a coroutine function that accepts former names of its parameters."""
+
+    @wraps(function)
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        return await function(*args, **present_names(kwargs, renamed, ABOVE_COROUTINE))
+
+    return cast(Callable[..., Awaitable[Any]], call)
+
+
+def present_names(given: dict[str, Any], renamed: Mapping[str, str], frames: int) -> dict[str, Any]:
+    """Return arguments by their present names; raise `BadInput` for one given by both names."""
+    for old in renamed.keys() & given.keys():
+        new = renamed[old]
+        if new in given:
+            raise BadInput(f"`{old}` is the former name of `{new}`; give one of them")
+        message = f"the parameter `{old}` is now called `{new}`"
+        warnings.warn(message, DeprecationWarning, stacklevel=frames)
+        given = {**{name: value for name, value in given.items() if name != old}, new: given[old]}
+    return given

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from svc_notebook.data.frames.ab_tests import read_ab_tests
 from svc_notebook.data.frames.analytics import (
     read_click_positions,
     read_conversions,
@@ -38,12 +37,14 @@ from svc_notebook.data.frames.records import (
     read_tasks,
 )
 from svc_notebook.data.frames.resources import (
+    read_ab_tests,
     read_clusters,
     read_dictionary,
     read_keys,
     read_languages,
     read_rules,
     read_sources,
+    read_suggestions_configs,
     read_synonyms,
     read_top_users,
     read_users,
@@ -57,7 +58,6 @@ from svc_notebook.data.frames.searches import (
     search,
     search_many,
 )
-from svc_notebook.data.frames.suggestions import read_suggestions_configs
 
 __all__ = [
     "DEFAULTS",

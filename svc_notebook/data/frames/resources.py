@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import pandas as pd
 
-from svc_notebook.core.api.plain_values import expiry_of
 from svc_notebook.core.api.shapes import DictionaryName
+from svc_notebook.core.api.shapes.ab_tests import ABTest
+from svc_notebook.core.api.texts import expiry_of
 from svc_notebook.data.client.curation import in_existing_index
 from svc_notebook.data.client.pagination import every_entry
 from svc_notebook.data.frames.columns import Backend, finished, typed
 from svc_notebook.data.frames.provenance import remembered
 from svc_notebook.data.frames.schemas import (
+    AB_TESTS,
     CLUSTERS,
     DEFAULTS,
     DICTIONARY,
@@ -25,12 +27,13 @@ from svc_notebook.data.frames.schemas import (
     LANGUAGES,
     RULES,
     SOURCES,
+    SUGGESTIONS,
     SYNONYMS,
     TOP_USERS,
     USERS,
     Schema,
 )
-from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.errors import BadInput, NotFound, did_you_mean
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
@@ -39,6 +42,8 @@ Rows = Iterable[Mapping[str, Any]]
 
 HITS_PER_PAGE = 1000  # maximum of a page of rules or dictionary entries
 SHOWN_KEY_CHARACTERS = 4  # leading characters of a masked key that identify it
+
+TESTS_PER_PAGE = 100
 
 
 @remembered
@@ -226,3 +231,52 @@ def _listed(
     rows: Rows, schema: Schema, facts: Mapping[str, Any], backend: Backend | None
 ) -> pd.DataFrame:
     return finished(typed(rows, schema, DEFAULTS), facts, backend)
+
+
+@remembered
+async def read_ab_tests(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read the A/B tests, newest first."""
+    rows: list[dict[str, Any]] = []
+    while True:
+        page = await client.list_ab_tests(offset=len(rows), limit=TESTS_PER_PAGE)
+        tests = page["abtests"] or []
+        rows += map(_row, tests)
+        if len(tests) < TESTS_PER_PAGE:
+            return finished(typed(rows, AB_TESTS, DEFAULTS), {}, dtype_backend)
+
+
+def _row(test: ABTest) -> dict[str, Any]:
+    parts: list[Any] = [*test["variants"], {}, {}]
+    control, variant = parts[:2]
+    return {
+        **test,
+        "id": test["abTestID"],
+        "index": control.get("index", ""),
+        "variant": variant.get("index", ""),
+        "parameters": variant.get("customSearchParameters"),
+        "trafficPercentage": variant.get("trafficPercentage", 0),
+        **{
+            name: sum(part.get(name) or 0 for part in parts)
+            for name in ("searchCount", "userCount")
+        },
+    }
+
+
+@remembered
+async def read_suggestions_configs(
+    client: AsyncClient, *, dtype_backend: Backend | None = None
+) -> pd.DataFrame:
+    """Read the configurations of query suggestions, with the outcome of their last builds."""
+    rows: list[dict[str, Any]] = []
+    for config in await client.list_suggestions_configs():
+        name = config["indexName"]
+        status: Any = await client.get_suggestions_status(name)
+        try:
+            message = (await client.get_suggestions_log(name))["message"]
+        except NotFound:  # it was not built yet
+            message = ""
+        sources = {"index": name, "sources": config["sourceIndices"], "message": message}
+        rows.append({**config, **status, **sources})
+    return finished(typed(rows, SUGGESTIONS, DEFAULTS), {}, dtype_backend)

@@ -17,7 +17,7 @@ from svc_notebook.faces.functions.analytics import (
 from svc_notebook.faces.functions.browse import read_records
 from svc_notebook.faces.functions.crawls import read_crawled_urls, read_crawlers
 from svc_notebook.faces.functions.evaluation import compare
-from svc_notebook.faces.functions.explanation import explain
+from svc_notebook.faces.functions.explanation import explain, why
 from svc_notebook.faces.functions.indices import read_indices
 from svc_notebook.faces.functions.keys import whoami
 from svc_notebook.faces.functions.logs import read_logs
@@ -28,7 +28,6 @@ from svc_notebook.faces.functions.settings import read_settings
 from svc_notebook.faces.functions.synonyms import read_synonyms
 from svc_notebook.faces.functions.tasks import read_writes
 from svc_notebook.faces.functions.transfers import deploy
-from svc_notebook.faces.functions.why import why
 from svc_notebook.tuning.changes import history, impact, undo
 from svc_notebook.tuning.diagnosis import diagnose
 from svc_notebook.tuning.evaluation import measure

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args, get_origin
 
-from svc_notebook.core.api.plain_values import read_pairs, read_seconds
+from svc_notebook.core.api.texts import read_pairs, read_seconds
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.foreign_names import same_name, suggest_argument

@@ -21,12 +21,12 @@ from typing import Any
 
 from svc_notebook.core.api.validation import check_value
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
-from svc_notebook.faces.commands.expressions import (
+from svc_notebook.faces.commands.name_completion import is_tool
+from svc_notebook.faces.commands.tokenizer import (
     EXPRESSION_START,
     EmbeddedExpression,
     expression_at,
 )
-from svc_notebook.faces.commands.name_completion import is_tool
 from svc_notebook.faces.functions.text_values import is_valid
 
 # The environment variable that switches it off, and the values that do.

@@ -17,8 +17,8 @@ from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.error_display import explain
+from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.rpc import call, plain
-from svc_notebook.faces.editors.snapshot import write_line
 from svc_notebook.faces.editors.snippets import write_analytics, write_editor
 from svc_notebook.faces.functions import aio
 from svc_notebook.faces.functions.analytics import read_day

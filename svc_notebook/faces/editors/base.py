@@ -24,12 +24,11 @@ from svc_notebook.data.session import AnyClient, asynchronous, follow_connection
 from svc_notebook.errors import BadOption, CallFailed, KeyRefused, NotFound, SvcError
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.bundle import read_library
-from svc_notebook.faces.editors.decisions import DecisionTraits
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.error_display import explain
-from svc_notebook.faces.editors.fallback import Fallback
+from svc_notebook.faces.editors.fallback import Fallback, write_json, write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES, HitDisplay, list_searchable
-from svc_notebook.faces.editors.interrupted_changes import list_interrupted
+from svc_notebook.faces.editors.recorded_changes import list_interrupted
 from svc_notebook.faces.editors.rpc import (
     CallDispatcher,
     call,
@@ -38,8 +37,7 @@ from svc_notebook.faces.editors.rpc import (
     run_on_loop,
     wait_for,
 )
-from svc_notebook.faces.editors.snapshot import write_json, write_line
-from svc_notebook.faces.editors.traits import Height
+from svc_notebook.faces.editors.traits import DecisionTraits, Height
 from svc_notebook.tuning.changes import End, end_interrupted
 
 
@@ -130,7 +128,7 @@ class Editor(DecisionTraits):
         return {}
 
     def write_html(self) -> str:
-        """Return the last state as HTML; see `svc_notebook.faces.editors.snapshot`."""
+        """Return the last state as HTML; see `svc_notebook.faces.editors.fallback`."""
         return write_json(self.value)
 
     def codes(self) -> dict[str, str]:

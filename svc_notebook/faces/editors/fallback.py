@@ -7,16 +7,21 @@ hides the fallback of its own editor, and no other.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable
+from html import escape
 from typing import Any
 from uuid import uuid4
 
 import IPython.display
 
+from svc_notebook.core.display import escape_lines
 from svc_notebook.faces.editors import event_loop
 
 _notebook: Any = IPython.display
 REFRESH_DELAY_SECONDS = 1.0  # after the last change
+
+SNAPSHOT_ROWS = 200  # of one table
 
 
 class Fallback:
@@ -60,3 +65,13 @@ class Fallback:
     def _bundle(self) -> dict[str, str]:
         html = f'<div class="svc-fallback {self.class_name}">{self._write()}</div>'
         return {"text/html": html, "text/plain": self._describe()}
+
+
+def write_line(text: str, *, tag: str = "p") -> str:
+    """Write one paragraph, or heading, of text."""
+    return f"<{tag}>{escape_lines(text)}</{tag}>"
+
+
+def write_json(value: Any) -> str:
+    """Write a value as JSON."""
+    return f"<pre>{escape(json.dumps(value, indent=2, ensure_ascii=False, default=str))}</pre>"

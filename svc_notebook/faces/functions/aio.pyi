@@ -58,6 +58,7 @@ from svc_notebook.faces.functions.events import read_events as read_events
 from svc_notebook.faces.functions.events import read_searches as read_searches
 from svc_notebook.faces.functions.events import send_events as send_events
 from svc_notebook.faces.functions.explanation import explain as explain
+from svc_notebook.faces.functions.explanation import why as why
 from svc_notebook.faces.functions.hit_renderer import show_search as show_search
 from svc_notebook.faces.functions.indices import clear_index as clear_index
 from svc_notebook.faces.functions.indices import copy_index as copy_index
@@ -128,7 +129,6 @@ from svc_notebook.faces.functions.users import read_clusters as read_clusters
 from svc_notebook.faces.functions.users import read_top_users as read_top_users
 from svc_notebook.faces.functions.users import read_users as read_users
 from svc_notebook.faces.functions.users import remove_user as remove_user
-from svc_notebook.faces.functions.why import why as why
 
 __all__ = [
     "add_ab_test",

@@ -129,7 +129,7 @@ COROUTINES: dict[str, str] = {
     "update_key": "svc_notebook.faces.functions.keys.update_key",
     "wait": "svc_notebook.faces.functions.tasks.wait",
     "whoami": "svc_notebook.faces.functions.keys.whoami",
-    "why": "svc_notebook.faces.functions.why.why",
+    "why": "svc_notebook.faces.functions.explanation.why",
 }
 
 FUNCTIONS: dict[str, str] = {

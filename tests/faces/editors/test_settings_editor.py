@@ -16,10 +16,10 @@ from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.settings_editor.changes import changes_of, complete, rebase, tidy
 from svc_notebook.faces.editors.settings_editor.editor import SettingsEditor
-from svc_notebook.faces.editors.settings_editor.known_attributes import list_attributes
 from svc_notebook.faces.editors.settings_editor.panel import (
     check_entries,
     find_problems,
+    list_attributes,
     list_settings,
 )
 from svc_notebook.faces.magics.extension import run

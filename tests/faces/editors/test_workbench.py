@@ -18,9 +18,9 @@ from svc_notebook.data.client import Client
 from svc_notebook.data.client.curation import RULES, find_all
 from svc_notebook.errors import BadInput, BadOption, SvcError, Unreachable
 from svc_notebook.faces.editors import event_loop
+from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS
 from svc_notebook.faces.editors.rpc import run_on_loop
 from svc_notebook.faces.editors.settings_editor.temporary_copy import Copy
-from svc_notebook.faces.editors.snapshot import SNAPSHOT_ROWS
 from svc_notebook.faces.editors.workbench_editor import draft_trial
 from svc_notebook.faces.editors.workbench_editor.change_set import order_parts
 from svc_notebook.faces.editors.workbench_editor.editor import Workbench

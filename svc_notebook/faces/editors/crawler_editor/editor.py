@@ -16,15 +16,15 @@ from svc_notebook.data.client import ID, Tasks, count_ends, crawler_id, list_all
 from svc_notebook.errors import BadInput, BadOption, Refused, SvcError
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
-from svc_notebook.faces.editors.crawler_editor.crawl_description import describe_crawl, list_targets
-from svc_notebook.faces.editors.crawler_editor.extractor_errors import find_action_error
 from svc_notebook.faces.editors.crawler_editor.secret_mask import SecretMask
 from svc_notebook.faces.editors.crawler_editor.tables import (
+    describe_crawl,
+    list_targets,
     write_changes,
     write_configuration,
     write_trial,
 )
-from svc_notebook.faces.editors.crawler_editor.trial import draw_trial, to_frame
+from svc_notebook.faces.editors.crawler_editor.trial import draw_trial, find_action_error, to_frame
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.error_display import explain
 from svc_notebook.faces.editors.rpc import call, report_progress, wait_for

@@ -1,14 +1,22 @@
-"""The HTML tables of a crawler editor in a saved notebook: its configuration, and the last test."""
+"""A crawler editor in a saved notebook: what its crawl does, its configuration, the last test."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from svc_notebook.core.display import Html, format_count, text_of, write_table
-from svc_notebook.faces.editors.snapshot import SNAPSHOT_ROWS, write_line
+from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 
 MAX_CODE_CHARACTERS = 2_000  # of an extractor or a record
+
+MAX_NAMED_PAGES = 3
+# Properties that limit a crawl, each with a sentence of its value.
+LIMITS = {
+    "maxUrls": "It visits at most {:,} URLs.",
+    "maxDepth": "It follows links up to a depth of {:,}.",
+    "rateLimit": "It fetches at most {:,} pages at the same time.",
+}
 
 
 def write_configuration(config: Mapping[str, Any]) -> str:
@@ -78,3 +86,34 @@ def _code(value: Any) -> Html:
     if len(text) > MAX_CODE_CHARACTERS:
         text = f"{text[:MAX_CODE_CHARACTERS]}\n… {len(text):,} characters total"
     return Html(write_line(text, tag="pre"))
+
+
+def list_targets(config: Mapping[str, Any]) -> list[str]:
+    """Return the names of the indices into which the actions store records."""
+    prefix = config.get("indexPrefix") or ""
+    actions = config.get("actions")
+    listed = actions if isinstance(actions, list) else []
+    names = (action.get("indexName") for action in listed if isinstance(action, Mapping))
+    return list(dict.fromkeys(f"{prefix}{name}" for name in names if name))
+
+
+def describe_crawl(config: Mapping[str, Any], records: Mapping[str, int]) -> Iterator[str]:
+    """Yield what a crawl does; `records` are the records of existing indices."""
+    pages = [
+        str(page)
+        for name in ("startUrls", "sitemaps", "extraUrls")
+        if isinstance(config.get(name), list)
+        for page in config[name]
+    ]
+    more = f" and {len(pages) - MAX_NAMED_PAGES:,} more" if len(pages) > MAX_NAMED_PAGES else ""
+    first = ", ".join(pages[:MAX_NAMED_PAGES]) + more
+    yield f"It starts at {first}." if pages else "It has no start URLs: add `startUrls` in JSON."
+    for index in list_targets(config):
+        if index in records:
+            count = format_count(records[index], "record")
+            yield f"When it ends, its records replace the content of {index}, which has {count}."
+        else:
+            yield f"Its records create the index {index}."
+    for name, sentence in LIMITS.items():
+        if isinstance(config.get(name), int):
+            yield sentence.format(config[name])

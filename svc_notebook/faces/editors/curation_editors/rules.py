@@ -51,11 +51,11 @@ from svc_notebook.faces.editors.curation_editors.rule_description import (
 )
 from svc_notebook.faces.editors.curation_editors.suggestions import RuleSuggestions, suggest
 from svc_notebook.faces.editors.draft import Draft
+from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES
 from svc_notebook.faces.editors.query_editor.editor import QueryEditor
 from svc_notebook.faces.editors.query_editor.panel import PanelRow, list_parameters, read_parameter
 from svc_notebook.faces.editors.rpc import call, run_on_loop
-from svc_notebook.faces.editors.snapshot import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.functions.pins import Place, is_for, name_rule
 from svc_notebook.faces.functions.pins import move_record as move_record
 

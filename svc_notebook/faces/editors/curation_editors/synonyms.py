@@ -11,7 +11,7 @@ from svc_notebook.data.client import SYNONYMS, ResourceKind
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.curation_editors.changes import Document, ObjectChange
 from svc_notebook.faces.editors.curation_editors.editor import CurationEditor, Faults, ObjectProblem
-from svc_notebook.faces.editors.snapshot import SNAPSHOT_ROWS, write_line
+from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 
 Graph = Mapping[str, Sequence[str]]
 MAX_LISTED_WORDS = 6  # of one cycle

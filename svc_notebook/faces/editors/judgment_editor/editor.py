@@ -19,6 +19,7 @@ from svc_notebook.faces.editors.base import JSON, Editor, Step
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.error_display import explain
+from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES, draw_hits, list_attributes
 from svc_notebook.faces.editors.judgment_editor import rows as table
 from svc_notebook.faces.editors.judgment_editor.live_scores import (
@@ -38,7 +39,6 @@ from svc_notebook.faces.editors.judgment_editor.pool import (
     shuffle,
 )
 from svc_notebook.faces.editors.rpc import call
-from svc_notebook.faces.editors.snapshot import write_line
 from svc_notebook.faces.editors.snippets import write_judgments
 from svc_notebook.tuning.evaluation import RECORD_HASH, digest_record, find_changed, read_records
 from svc_notebook.tuning.tables import Question, read_questions

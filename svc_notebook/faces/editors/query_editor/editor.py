@@ -22,9 +22,10 @@ from svc_notebook.faces.editors.base import JSON, Editor, find_missing_right
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.error_display import explain
+from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import list_searchable
+from svc_notebook.faces.editors.query_editor import draft_search, rule_drafts, search
 from svc_notebook.faces.editors.query_editor import facets as faceting
-from svc_notebook.faces.editors.query_editor import rule_drafts, search, settings_comparison
 from svc_notebook.faces.editors.query_editor.active_filters import (
     list_active_filters,
     name_chosen_filters,
@@ -37,7 +38,6 @@ from svc_notebook.faces.editors.query_editor.draft_search import (
 from svc_notebook.faces.editors.query_editor.panel import list_parameters, read_parameter
 from svc_notebook.faces.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
 from svc_notebook.faces.editors.rpc import call, finish
-from svc_notebook.faces.editors.snapshot import write_line
 from svc_notebook.faces.editors.snippets import write_search
 from svc_notebook.faces.functions import empty_search
 from svc_notebook.faces.functions.curation import WriteSummary
@@ -78,7 +78,7 @@ class QueryEditor(Editor):
         self.settings: Mapping[str, Any] = {}
         self._search_count = 0
         self._found: Any = None
-        self._second_search: settings_comparison.SecondSearch | None = None
+        self._second_search: draft_search.SecondSearch | None = None
         self._is_open = False
         self._can_curate = False
         self._search_lock = asyncio.Lock()
@@ -313,7 +313,7 @@ class QueryEditor(Editor):
     @call(latest=True)
     async def compare(
         self, index: str, value: Any, may_copy: bool = False
-    ) -> settings_comparison.SettingsComparison:
+    ) -> draft_search.SettingsComparison:
         """Search a second time with other parameters or settings; return the hits that moved.
 
         `value` has search parameters and settings. Without `may_copy`, settings that need a copy
@@ -321,11 +321,11 @@ class QueryEditor(Editor):
         """
         if not isinstance(value, dict):
             raise BadInput("the other search must be a dict: search parameters and settings")
-        params, settings = settings_comparison.split_settings(value)
+        params, settings = draft_search.split_settings(value)
         other = (index or self.index, self.check(params))
         checked: dict[str, Any] = check_members(settings, Settings, "")
         this = (self.index, self.value)
-        self._second_search = self._second_search or settings_comparison.SecondSearch(self.client)
+        self._second_search = self._second_search or draft_search.SecondSearch(self.client)
         return await self._second_search.compare(
             this, other, checked, self.searchable, may_copy=may_copy
         )

@@ -22,20 +22,19 @@ from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.error_display import explain
+from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import list_searchable
 from svc_notebook.faces.editors.query_editor.panel import read_parameter
 from svc_notebook.faces.editors.rpc import call, finish, report_progress, wait_for
 from svc_notebook.faces.editors.settings_editor import changes as changing
-from svc_notebook.faces.editors.settings_editor.known_attributes import read_attributes
 from svc_notebook.faces.editors.settings_editor.panel import (
     MODIFIERS,
     check_entries,
     find_problems,
     list_settings,
+    read_attributes,
 )
-from svc_notebook.faces.editors.settings_editor.preview import preview
-from svc_notebook.faces.editors.settings_editor.temporary_copy import Copy
-from svc_notebook.faces.editors.snapshot import write_line
+from svc_notebook.faces.editors.settings_editor.temporary_copy import Copy, preview
 from svc_notebook.faces.editors.snippets import write_settings
 from svc_notebook.faces.editors.traits import Texts
 from svc_notebook.tuning.changes import as_parameters, holds, noting

@@ -24,16 +24,16 @@ from svc_notebook.faces.editors.curation_editors.rules import RuleEditor
 from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.error_display import explain
+from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
 from svc_notebook.faces.editors.query_editor.draft_search import DraftTarget
 from svc_notebook.faces.editors.query_editor.editor import Action, QueryEditor
+from svc_notebook.faces.editors.recorded_changes import AppliedChange, list_applied
 from svc_notebook.faces.editors.rpc import call, finish, report_progress, wait_for
 from svc_notebook.faces.editors.settings_editor.changes import list_changes, show
 from svc_notebook.faces.editors.settings_editor.editor import SettingsEditor
-from svc_notebook.faces.editors.snapshot import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.editors.snippets import make_synonym, write_change
 from svc_notebook.faces.editors.traits import WORKBENCH_HEIGHT_PIXELS
-from svc_notebook.faces.editors.workbench_editor.applied_changes import AppliedChange, list_applied
 from svc_notebook.faces.editors.workbench_editor.change_set import (
     Changes,
     Part,
@@ -42,8 +42,13 @@ from svc_notebook.faces.editors.workbench_editor.change_set import (
     order_parts,
     patch_part,
 )
-from svc_notebook.faces.editors.workbench_editor.draft_trial import CopyNeeded, DraftTrial, no_trial
-from svc_notebook.faces.editors.workbench_editor.score_change import describe_change, measure_change
+from svc_notebook.faces.editors.workbench_editor.draft_trial import (
+    CopyNeeded,
+    DraftTrial,
+    describe_change,
+    measure_change,
+    no_trial,
+)
 from svc_notebook.tuning.changes import history, noting, read_proposal, undo
 
 SCORE_DELAY_SECONDS = 0.4  # after the last change: a score searches for every judged query
