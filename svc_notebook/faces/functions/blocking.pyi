@@ -43,7 +43,7 @@ from svc_notebook.faces.functions.connection import connect as connect
 from svc_notebook.faces.functions.connection import profiles as profiles
 from svc_notebook.faces.functions.connection import stop as stop
 from svc_notebook.faces.functions.connection import trust as trust
-from svc_notebook.faces.functions.crawlers import Config
+from svc_notebook.faces.functions.crawler_configuration import Config
 from svc_notebook.faces.functions.crawlers import IfCrawlerExists
 from svc_notebook.faces.functions.curation import Forward
 from svc_notebook.faces.functions.curation import WriteSummary

@@ -15,8 +15,8 @@ from urllib.parse import unquote
 
 from svc_notebook.data.client import AsyncClient, list_all
 from svc_notebook.errors import BadInput
+from svc_notebook.faces.functions.crawler_configuration import mask_config
 from svc_notebook.faces.functions.crawler_scripts import MASK, read_script, write_script
-from svc_notebook.faces.functions.crawlers import mask_config
 from svc_notebook.tuning.deployment import (
     CRAWLER_SUFFIX,
     assign_folders,

@@ -6,36 +6,30 @@ passed back.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from svc_notebook.data.client import Secret, crawler_id, discreet, list_all
+from svc_notebook.data.client import crawler_id, discreet, list_all
 from svc_notebook.data.declarations import BodyDocument, public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import UNKNOWN_ENDPOINT_STATUSES, BadInput, NotFound, Refused
+from svc_notebook.faces.functions.crawler_configuration import (
+    START_ADDRESS,
+    Config,
+    config_of_address,
+    mask_config,
+    read_config,
+)
 from svc_notebook.faces.functions.crawler_scripts import (
     MASK,
     check_suffix,
-    read_script,
-    read_script_source,
     write_script,
     write_script_file,
 )
 from svc_notebook.faces.functions.curation import WriteSummary
-from svc_notebook.faces.functions.documents import take_documents
 
 IfCrawlerExists = Literal["fail", "replace"]
-Config = Mapping[str, Any] | str | Path
-# Members of a configuration, at any depth, whose texts are all secret.
-SECRETS = ("apiKey", "headers", "login", "proxy")
-# Members that contain JavaScript; plain text is accepted.
-FUNCTIONS = ("recordExtractor", "linkExtractor")
-START_ADDRESS = re.compile(r"https?://\S+")
-DEFAULT_RATE_LIMIT = 8
-# A record of each page.
-DEFAULT_EXTRACTOR = "({ helpers }) => helpers.page()"
 
 
 @public(verb("crawlers show", "crawlers show docs"), endpoints=("get_crawler",))
@@ -125,7 +119,7 @@ async def create_crawler(
     """
     if isinstance(config, str) and START_ADDRESS.fullmatch(config.strip()):
         config = config_of_address(name, config.strip())
-    given, target_client = _config(config), asynchronous(client)
+    given, target_client = read_config(config), asynchronous(client)
     if if_exists not in get_args(IfCrawlerExists):
         raise BadInput(f"`if_exists` must be 'fail' or 'replace', not {if_exists!r}")
     existing = [
@@ -180,7 +174,7 @@ async def configure_crawler(
     >>> svc.configure_crawler("shop", {"maxUrls": 100})["crawler"]
     'shop'
     """
-    aio, given = asynchronous(client), _config(config)
+    aio, given = asynchronous(client), read_config(config)
     named = await crawler_id(aio, crawler)
     if whole:
         done = await aio.update_crawler(named, config=given)
@@ -415,7 +409,7 @@ async def try_url(
     >>> [record["title"] for found in result["records"] for record in found["records"]]
     ['Desk lamps']
     """
-    aio, held = asynchronous(client), None if config is None else _config(config)
+    aio, held = asynchronous(client), None if config is None else read_config(config)
     return dict(await aio.test_crawler_url(await crawler_id(aio, crawler), url, held))
 
 
@@ -430,61 +424,6 @@ def _describe_existing(name: str, ids: list[str]) -> str:
         f"a crawler is named {name} already ({ids[0]}): pass if_exists='replace' to replace its "
         f"configuration, or another name, or delete it with delete_crawler({name!r})"
     )
-
-
-def config_of_address(name: str, address: str) -> dict[str, Any]:
-    """Return the configuration of a crawler of all pages below an address."""
-    below = address.partition("?")[0].partition("#")[0]
-    below = below if below.endswith("/") else below.rpartition("/")[0] + "/"
-    pages = f"{address}/**" if below.endswith("://") else f"{below}**"
-    extractor = {"__type": "function", "source": DEFAULT_EXTRACTOR}
-    action = {"indexName": name, "pathsToMatch": [pages], "recordExtractor": extractor}
-    return {"rateLimit": DEFAULT_RATE_LIMIT, "startUrls": [address], "actions": [action]}
-
-
-def _config(given: Config) -> dict[str, Any]:
-    if script := read_script_source(given):
-        return read_script(*script)
-    documents = take_documents(given, dict, "config")
-    if len(documents) != 1:
-        raise BadInput(f"a configuration must be one object, not {len(documents)}")
-    return {name: _encode_member(name, _unmask(value)) for name, value in documents[0].items()}
-
-
-def _encode_member(name: str, value: Any) -> Any:
-    """Return a member in the form of the API: functions are tagged, a new key is text."""
-    if name == "apiKey" and isinstance(value, Mapping) and "key" in value:
-        return value["key"]
-    if name in FUNCTIONS and isinstance(value, str):
-        return {"__type": "function", "source": value}
-    if name == "actions" and isinstance(value, list):
-        return [_encode_action(item) for item in value]
-    return value
-
-
-def _encode_action(action: Any) -> Any:
-    if not isinstance(action, Mapping):
-        return action
-    return {name: _encode_member(name, value) for name, value in action.items()}
-
-
-def mask_config(value: Any, mask: str | None = None, *, secret: bool = False) -> Any:
-    """Return JSON in which each secret text is a `Secret`, or the mask."""
-    if isinstance(value, Mapping):
-        return {
-            n: mask_config(held, mask, secret=secret or n in SECRETS) for n, held in value.items()
-        }
-    if isinstance(value, list):
-        return [mask_config(item, mask, secret=secret) for item in value]
-    return (mask or Secret(value)) if secret and isinstance(value, str) else value
-
-
-def _unmask(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _unmask(held) for name, held in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_unmask(item) for item in value]
-    return value.reveal() if isinstance(value, Secret) else value
 
 
 def describe_task(crawler: str, answer: Mapping[str, Any]) -> WriteSummary:

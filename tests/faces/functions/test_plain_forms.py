@@ -15,7 +15,7 @@ from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.commands.binding import bind_words
 from svc_notebook.faces.commands.registry import pick_verb
-from svc_notebook.faces.functions.crawlers import config_of_address
+from svc_notebook.faces.functions.crawler_configuration import config_of_address
 from svc_notebook.faces.functions.documents import synonyms_of_words
 
 ANY_CLIENT = svc.Client(ClientConfig(url="http://127.0.0.1:9", app_id="A", api_key=Secret("k")))

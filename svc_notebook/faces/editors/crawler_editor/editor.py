@@ -30,8 +30,8 @@ from svc_notebook.faces.editors.error_display import explain
 from svc_notebook.faces.editors.rpc import call, report_progress, wait_for
 from svc_notebook.faces.editors.snippets import write_crawler, write_new_crawler
 from svc_notebook.faces.editors.traits import Texts
+from svc_notebook.faces.functions.crawler_configuration import START_ADDRESS, config_of_address
 from svc_notebook.faces.functions.crawler_scripts import read_script, write_script
-from svc_notebook.faces.functions.crawlers import START_ADDRESS, config_of_address
 
 Config = dict[str, Any]
 CONFIGURATION_SECONDS = 60.0  # timeout of the task that applies a configuration

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from svc_notebook.errors import BadOption
+from svc_notebook.faces.functions.crawler_configuration import SECRETS
 from svc_notebook.faces.functions.crawler_scripts import MASK
-from svc_notebook.faces.functions.crawlers import SECRETS
 
 Place = tuple[str | int, ...]
 

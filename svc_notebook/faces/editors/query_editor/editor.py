@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
@@ -12,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import traitlets
 
-from svc_notebook.core.api.parameters import SearchParams, Settings, default_of
+from svc_notebook.core.api.parameters import SearchParams, Settings
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.core.display import format_count, write_table
 from svc_notebook.data.session import advise
@@ -118,7 +117,7 @@ class QueryEditor(Editor):
         hits = format_count(self.answer.get("nbHits", 0), "hit")
         summary = f"{hits} for {search.describe_search(self.value)}"
         rows = [
-            (card["place"], card["id"], search.unmark(card["title"]), _lines(card))
+            (card["place"], card["id"], search.unmark(card["title"]), search.text_lines(card))
             for card in cards
         ]
         return write_line(summary) + write_table(("", "objectID", "", ""), rows)
@@ -145,9 +144,9 @@ class QueryEditor(Editor):
     @property
     def history(self) -> list[dict[str, Any]]:
         """The searches so far, newest first: `{value, label, hits}`."""
-        values_by_key = {_key(value): value for value in (*self._draft.past, self.value)}
+        values_by_key = {search.key_of(value): value for value in (*self._draft.past, self.value)}
         return [
-            {"value": value, "label": _label(value), "hits": self._hit_counts.get(key)}
+            {"value": value, "label": search.label_of(value), "hits": self._hit_counts.get(key)}
             for key, value in reversed(values_by_key.items())
             if value or key in self._hit_counts  # an editor begins empty before its first search
         ]
@@ -409,8 +408,8 @@ class QueryEditor(Editor):
         except SvcError as error:
             await advise(error, {**params, "client": self.client, "index": index})
             raise
-        self._hit_counts[_key(value)] = answer["nbHits"]
-        self.hits = search.with_tags(answer["hits"], *_tags(value))
+        self._hit_counts[search.key_of(value)] = answer["nbHits"]
+        self.hits = search.with_tags(answer["hits"], *search.highlight_tags(value))
         self._found, self._places = answer, places
         took = round((time.perf_counter() - start) * 1000, 1)
         self.answer = {**self._draw_found(), "held": list_active_filters(value), "took": took}
@@ -462,26 +461,3 @@ def _with_known_bins(
     """Keep the bins of the previous search until those of this search are counted."""
     bins_by_name = {card["name"]: card["bins"] for card in before}
     return [{**card, "bins": card["bins"] or bins_by_name.get(card["name"], [])} for card in facets]
-
-
-def _tags(params: Params) -> tuple[str, str]:
-    names = ("highlightPreTag", "highlightPostTag")
-    pre, post = (params.get(name) or default_of(name) for name in names)
-    return pre, post
-
-
-def _key(value: Params) -> str:
-    return json.dumps(value, sort_keys=True)
-
-
-def _label(value: Params) -> str:
-    others = [
-        f"{name}={json.dumps(member, ensure_ascii=False)}"
-        for name, member in value.items()
-        if name != "query"
-    ]
-    return " · ".join([value.get("query") or "(everything)", *others])
-
-
-def _lines(card: Mapping[str, Any]) -> str:
-    return "; ".join(f"{name}: {search.unmark(text)}" for name, text in card["lines"])

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from svc_notebook.core.api.parameters import default_of
 from svc_notebook.core.display import text_of
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.faces.editors.hit_cards import POST, PRE, HitDisplay, draw_hits, list_attributes
@@ -129,3 +131,30 @@ def with_tags(value: Any, pre: str, post: str) -> Any:
     if isinstance(value, dict):
         return {name: with_tags(member, pre, post) for name, member in value.items()}
     return value
+
+
+def highlight_tags(params: Params) -> tuple[str, str]:
+    """Return the tags around matches that the parameters ask for."""
+    names = ("highlightPreTag", "highlightPostTag")
+    pre, post = (params.get(name) or default_of(name) for name in names)
+    return pre, post
+
+
+def key_of(value: Params) -> str:
+    """Return parameters as one text, equal for equal parameters."""
+    return json.dumps(value, sort_keys=True)
+
+
+def label_of(value: Params) -> str:
+    """Label a search of the history: the query, then each other parameter as JSON."""
+    others = [
+        f"{name}={json.dumps(member, ensure_ascii=False)}"
+        for name, member in value.items()
+        if name != "query"
+    ]
+    return " · ".join([value.get("query") or "(everything)", *others])
+
+
+def text_lines(card: Mapping[str, Any]) -> str:
+    """Return the lines of a hit card as one text without marks."""
+    return "; ".join(f"{name}: {unmark(text)}" for name, text in card["lines"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ import traitlets
 from svc_notebook.core.api.validation import same
 from svc_notebook.core.display import write_table
 from svc_notebook.data.client import AsyncClient, check_attributes, write_and_wait
-from svc_notebook.data.session import AnyClient, asynchronous
+from svc_notebook.data.session import AnyClient
 from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, Stopped, SvcError
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.analytics_panel import AnalyticsPanel, Step
@@ -26,7 +25,6 @@ from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.error_display import explain
 from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
-from svc_notebook.faces.editors.query_editor.draft_search import DraftTarget
 from svc_notebook.faces.editors.query_editor.editor import Action, QueryEditor
 from svc_notebook.faces.editors.recorded_changes import AppliedChange, list_applied
 from svc_notebook.faces.editors.rpc import call, finish, report_progress, wait_for
@@ -43,20 +41,17 @@ from svc_notebook.faces.editors.workbench_editor.change_set import (
     patch_part,
 )
 from svc_notebook.faces.editors.workbench_editor.draft_trial import (
-    CopyNeeded,
     DraftTrial,
     describe_change,
-    measure_change,
-    no_trial,
 )
+from svc_notebook.faces.editors.workbench_editor.trial_editor import TrialEditor
 from svc_notebook.tuning.changes import history, noting, read_proposal, undo
 
-SCORE_DELAY_SECONDS = 0.4  # after the last change: a score searches for every judged query
 UNDO_STEP_SECONDS = 1.2  # changes of one part within this time are one undo step
 NOTE = "workbench"  # in the journal
 
 
-class Workbench(Editor):
+class Workbench(TrialEditor):
     """The editors of an index, linked: all drafts show in the hits, and one Apply writes them.
 
     `query`, `settings`, `synonyms`, `rules`, `judgments` and `analytics` are the editors. `value`
@@ -76,7 +71,6 @@ class Workbench(Editor):
     judged: Any = traitlets.List(read_only=True)
     draft: Any = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
     parts: Any = traitlets.Dict().tag(sync=True, to_json=lambda parts, _: _write_references(parts))
-    trial: Any = traitlets.Dict({**no_trial()}).tag(sync=True, **JSON)
     forward = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
@@ -91,14 +85,7 @@ class Workbench(Editor):
         **options: Any,
     ) -> None:
         common: Any = {"client": client, "height": height}
-        self._trial = DraftTrial(asynchronous(client), index)
-        self._target: DraftTarget | None = None
-        self._trial_count = 0
-        self._trial_lock = asyncio.Lock()
-        self._trial_task: asyncio.Task[Any] | None = None  # that makes or changes the copy
-        self._is_closing = False
-        self._measure_count = 0
-        self._trying: Future[None] | None = None
+        self._begin_trials(index, client)
         self._touched: tuple[str, float] = ("", 0.0)
         made: list[Editor] = []
 
@@ -107,13 +94,13 @@ class Workbench(Editor):
             return made[-1]
 
         try:
-            self.query: QueryEditor = make(QueryEditor, value=params, images=images)
+            self.query = make(QueryEditor, value=params, images=images)
             self.settings: SettingsEditor = make(SettingsEditor)
-            self.synonyms: SynonymEditor = make(SynonymEditor)
-            self.rules: RuleEditor = make(RuleEditor)
-            self.judgments: JudgmentEditor = make(JudgmentEditor, images=images, **judging or {})
+            self.synonyms = make(SynonymEditor)
+            self.rules = make(RuleEditor)
+            self.judgments = make(JudgmentEditor, images=images, **judging or {})
             self.analytics: AnalyticsPanel = make(AnalyticsPanel, waits=True)
-            self._drafted: dict[Part, Any] = {
+            self._drafted = {
                 "settings": self.settings, "synonyms": self.synonyms, "rules": self.rules,
             }  # fmt: skip
             linked: dict[str, Editor] = {
@@ -430,86 +417,6 @@ class Workbench(Editor):
             confirm=lambda: editor.is_saved(saved, value),
             on_progress=report_progress,
         )
-
-    def _try_soon(self) -> None:
-        if self._ready and not self._is_closing:
-            self._trying = event_loop.begin(self._try())
-
-    async def _follow_up(self) -> None:
-        if self._trying:
-            await asyncio.wrap_future(self._trying)
-
-    async def _end_trial(self) -> None:
-        """Stop the running trial, then drop the copy."""
-        if self._trial_task:
-            self._trial_task.cancel()
-        async with self._trial_lock:
-            await self._trial.drop()
-
-    async def _try(self) -> None:
-        """Search with the drafts, then measure; of several waiting trials only the last runs."""
-        self._trial_count += 1
-        number = self._trial_count
-        async with self._trial_lock:
-            if number == self._trial_count and not self._is_closing:
-                self._trial_task = asyncio.current_task()
-                try:
-                    await self._try_once()
-                finally:
-                    self._trial_task = None
-        if number == self._trial_count:
-            await self._measure_soon()
-
-    async def _try_once(self) -> None:
-        changes, before = self._draft.value, self._target
-        facts: Any = no_trial(self._trial.copy_name)
-        self._target = None
-        if changes:
-            self.trial = {**self.trial, "busy": True}
-            try:
-                facts |= await self._find_target(changes)
-            except Exception as error:
-                facts["error"] = explain(error)
-            facts["score"] = self.trial["score"] if self._target else None
-        self.trial = {**facts, "copy": self._trial.copy_name}
-        if self._target or before:
-            await self.query.try_draft(self._target)
-
-    async def _find_target(self, changes: Changes) -> dict[str, Any]:
-        """Set where the drafts are searched; return facts of the trial."""
-        lists: dict[str, Any] = {"synonyms": self.synonyms, "rules": self.rules}
-        for part, editor in lists.items():
-            if part in changes:
-                editor.refuse_faults()
-        target = await self._trial.prepare(
-            changes,
-            {part: editor.saved for part, editor in self._drafted.items()},
-            {part: editor.value for part, editor in self._drafted.items()},
-            {part: editor.kind for part, editor in lists.items()},
-        )
-        if isinstance(target, CopyNeeded):
-            return {"needs": target.parts, "records": target.records}
-        self._target = target
-        return {"by": "parameters" if target.index == self.index else "copy"}
-
-    async def _measure_soon(self) -> None:
-        """Measure the score of the judged queries, unless the draft or a judgment changes again."""
-        self._measure_count += 1
-        number, target = self._measure_count, self._target
-        if target is None:
-            return
-        await asyncio.sleep(SCORE_DELAY_SECONDS)
-        if number != self._measure_count or target is not self._target:
-            return
-        facts: dict[str, Any] = {"score": None}
-        try:
-            rows = self.judgments.value
-            facts["score"] = await measure_change(self.client, self.index, target, rows)
-        except Exception as error:
-            facts["error"] = explain(error)
-        if number == self._measure_count and target is self._target:
-            self.trial = {**self.trial, **facts}
-            self._fallback.follow()
 
     @traitlets.observe("forward")
     def _pass_forward(self, _: Any) -> None:

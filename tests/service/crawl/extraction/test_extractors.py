@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput, SvcError
-from svc_notebook.faces.functions.crawlers import DEFAULT_EXTRACTOR
+from svc_notebook.faces.functions.crawler_configuration import DEFAULT_EXTRACTOR
 from svc_notebook.service.crawl.extraction import (
     Document,
     Extraction,
