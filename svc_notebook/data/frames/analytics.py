@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import pandas as pd
 
@@ -36,8 +36,24 @@ POSITION_BOUNDS = 2  # the first and the last rank of a range
 _DEFAULTS = {**DEFAULTS, "Int64": None, "object": None}
 
 
-def _period(since: str | None, until: str | None, tags: str | None) -> dict[str, Any]:
+class Period(TypedDict, total=False):
+    """Days of a report, YYYY-MM-DD in UTC, and the analytics tags of its searches."""
+
+    since: str | None
+    until: str | None
+    tags: str | None
+
+
+def _query(
+    since: str | None = None, until: str | None = None, tags: str | None = None
+) -> dict[str, Any]:
     return {"startDate": since, "endDate": until, "tags": tags}
+
+
+def _facts(
+    index: str, since: str | None = None, until: str | None = None, tags: str | None = None
+) -> dict[str, Any]:
+    return {"index": index, "since": since, "until": until, "tags": tags}
 
 
 def _query_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,22 +93,19 @@ async def read_top_searches(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     order: TopSearchOrder = "searchCount",
     ascending: bool = False,
     limit: int = 1000,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Read the most frequent queries with their clicks, conversions and revenue."""
     answer = await client.get_top_searches(
-        index, **_period(since, until, tags), clickAnalytics=True, revenueAnalytics=True,
+        index, **_query(**period), clickAnalytics=True, revenueAnalytics=True,
         orderBy=order, direction="asc" if ascending else "desc", limit=limit,
     )  # fmt: skip
     rows = [_query_row(row) for row in answer["searches"]]
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return finished(typed(rows, TOP_SEARCHES, _DEFAULTS), facts, dtype_backend)
+    return finished(typed(rows, TOP_SEARCHES, _DEFAULTS), _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -100,17 +113,14 @@ async def read_no_results(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     limit: int = 1000,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Read the most frequent queries without hits."""
-    answer = await client.get_searches_no_results(index, **_period(since, until, tags), limit=limit)
+    answer = await client.get_searches_no_results(index, **_query(**period), limit=limit)
     rows = [{**_query_row(row), "nbHits": 0} for row in answer["searches"]]
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return finished(typed(rows, NO_RESULTS, _DEFAULTS), facts, dtype_backend)
+    return finished(typed(rows, NO_RESULTS, _DEFAULTS), _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -118,17 +128,14 @@ async def read_no_clicks(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     limit: int = 1000,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Read the most frequent queries whose hits were not clicked."""
-    answer = await client.get_searches_no_clicks(index, **_period(since, until, tags), limit=limit)
+    answer = await client.get_searches_no_clicks(index, **_query(**period), limit=limit)
     rows = [_query_row(row) for row in answer["searches"]]
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return finished(typed(rows, NO_CLICKS, _DEFAULTS), facts, dtype_backend)
+    return finished(typed(rows, NO_CLICKS, _DEFAULTS), _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -136,24 +143,21 @@ async def read_top_hits(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     search: str | None = None,
     limit: int = 1000,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Read the records that searches returned most often."""
     answer = await client.get_top_hits(
-        index, **_period(since, until, tags), search=search,
+        index, **_query(**period), search=search,
         clickAnalytics=True, revenueAnalytics=True, limit=limit,
     )  # fmt: skip
     rows = [
         {**row, "objectID": row["hit"], "frequency": row["count"], "revenue": _amounts(row)}
         for row in answer["hits"]
     ]
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return finished(typed(rows, TOP_HITS, _DEFAULTS), facts, dtype_backend)
+    return finished(typed(rows, TOP_HITS, _DEFAULTS), _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -162,24 +166,21 @@ async def read_top_filters(
     index: str,
     attributes: OneOrMany = (),
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     search: str | None = None,
     limit: int = 1000,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Read the attributes that searches filtered by most often, or the filters by some of them."""
     names = list_texts(attributes, "attributes")
-    options: Any = {**_period(since, until, tags), "search": search, "limit": limit}
+    options: Any = {**_query(**period), "search": search, "limit": limit}
     if names:
         answer = await client.get_top_filter_for_attribute(",".join(names), index, **options)
         entries: Any = answer["values"]
     else:
         entries = (await client.get_top_filter_attributes(index, **options))["attributes"]
     rows = [{**row, "frequency": row["count"]} for row in entries]
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return finished(typed(rows, TOP_FILTERS, _DEFAULTS), facts, dtype_backend)
+    return finished(typed(rows, TOP_FILTERS, _DEFAULTS), _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -187,17 +188,14 @@ async def read_top_countries(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     limit: int = 1000,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Read the countries with the most searches."""
-    answer = await client.get_top_countries(index, **_period(since, until, tags), limit=limit)
+    answer = await client.get_top_countries(index, **_query(**period), limit=limit)
     rows = [{**row, "frequency": row["count"]} for row in answer["countries"]]
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return finished(typed(rows, TOP_COUNTRIES, _DEFAULTS), facts, dtype_backend)
+    return finished(typed(rows, TOP_COUNTRIES, _DEFAULTS), _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -205,13 +203,11 @@ async def read_click_positions(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Count the clicks by position."""
-    answer = await client.get_click_positions(index, **_period(since, until, tags))
+    answer = await client.get_click_positions(index, **_query(**period))
     rows = []
     for row in answer["positions"]:
         if len(row["position"]) != POSITION_BOUNDS:
@@ -224,8 +220,7 @@ async def read_click_positions(
         rows.append(
             {"first": first, "last": None if last < 0 else last, "clickCount": row["clickCount"]}
         )
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return finished(typed(rows, CLICK_POSITIONS, _DEFAULTS), facts, dtype_backend)
+    return finished(typed(rows, CLICK_POSITIONS, _DEFAULTS), _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -233,15 +228,13 @@ async def read_search_counts(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Count the searches, users and searches without hits of each day."""
-    period = _period(since, until, tags)
+    query = _query(**period)
     counts, users, unanswered = [
-        await read(index, **period)
+        await read(index, **query)
         for read in (client.get_searches_count, client.get_users_count, client.get_no_results_rate)
     ]
     rows = _join_days(
@@ -249,8 +242,7 @@ async def read_search_counts(
         (users, {"count": "userCount"}),
         (unanswered, {"noResultCount": "noResultCount", "rate": "noResultRate"}),
     )
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return _by_day(rows, SEARCH_COUNTS, facts, dtype_backend)
+    return _by_day(rows, SEARCH_COUNTS, _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -258,16 +250,13 @@ async def read_users_count(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Count the users who searched on each day."""
-    counts = await client.get_users_count(index, **_period(since, until, tags))
+    counts = await client.get_users_count(index, **_query(**period))
     rows = _join_days((counts, {"count": "userCount"}))
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return _by_day(rows, USERS_COUNT, facts, dtype_backend)
+    return _by_day(rows, USERS_COUNT, _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -275,15 +264,13 @@ async def read_conversions(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Read the clicks, conversions and purchases of each day."""
-    period = _period(since, until, tags)
+    query = _query(**period)
     clicks, positions, conversions, carts, purchases = [
-        await read(index, **period)
+        await read(index, **query)
         for read in (
             client.get_click_through_rate, client.get_average_click_position,
             client.get_conversion_rate, client.get_add_to_cart_rate, client.get_purchase_rate,
@@ -299,8 +286,7 @@ async def read_conversions(
         (carts, {"addToCartCount": "addToCartCount", "rate": "addToCartRate"}),
         (purchases, {"purchaseCount": "purchaseCount", "rate": "purchaseRate"}),
     )  # fmt: skip
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return _by_day(rows, CONVERSIONS, facts, dtype_backend)
+    return _by_day(rows, CONVERSIONS, _facts(index, **period), dtype_backend)
 
 
 @remembered
@@ -308,17 +294,14 @@ async def read_revenue(
     client: AsyncClient,
     index: str,
     *,
-    since: str | None = None,
-    until: str | None = None,
-    tags: str | None = None,
     dtype_backend: Backend | None = None,
+    **period: Unpack[Period],
 ) -> pd.DataFrame:
     """Read the revenue of each day and currency."""
-    answer = await client.get_revenue(index, **_period(since, until, tags))
+    answer = await client.get_revenue(index, **_query(**period))
     rows = [
         {"date": day["date"], **row}
         for day in answer["dates"]
         for row in day["currencies"].values()
     ]
-    facts = {"index": index, "since": since, "until": until, "tags": tags}
-    return _by_day(rows, REVENUE, facts, dtype_backend)
+    return _by_day(rows, REVENUE, _facts(index, **period), dtype_backend)

@@ -113,11 +113,11 @@ def note_origin(
     frame: pd.DataFrame, client: AsyncClient, reader: str, given: Mapping[str, Any]
 ) -> None:
     """Note in a DataFrame how it was read."""
-    plain = {**given, **given.get("params", {}), **given.get("options", {})}
+    plain = dict(given)
+    for spread in ("params", "options", "period"):
+        plain |= plain.pop(spread, {})
     arguments = {
-        name: value
-        for name, value in plain.items()
-        if name not in ("client", "params", "options") and _is_plain(value)
+        name: value for name, value in plain.items() if name != "client" and _is_plain(value)
     }
     facts = frame.attrs.get("svc", {})
     if "index" in facts and "objectID" in frame:
