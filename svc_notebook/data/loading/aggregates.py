@@ -33,18 +33,18 @@ def aggregate(
 
     `always` is computed, too, in every pass over columns side by side.
     """
-    wanted = list(dict.fromkeys(expressions))
+    unique = list(dict.fromkeys(expressions))
     if len(table.fields) < MIN_COLUMNS:
-        return table.db.aggregates(wanted, source, always=always)
-    alike, others = _group(table, wanted)
-    found: dict[str, Any] = {}
+        return table.db.aggregates(unique, source, always=always)
+    alike, others = _group(table, unique)
+    values: dict[str, Any] = {}
     for columns, by_template in alike:
         distinct = any("DISTINCT" in template for template in by_template)
         most = MAX_DISTINCT_COLUMNS if distinct else len(columns)
         for start in range(0, len(columns), most):
             some = columns[start : start + most]
-            found |= _aggregate_cells(table, some, by_template, source)
-    return found | table.db.aggregates([*others, *always], source, always=always)
+            values |= _aggregate_cells(table, some, by_template, source)
+    return values | table.db.aggregates([*others, *always], source, always=always)
 
 
 # From a template to the aggregate of each column, by the column.
@@ -52,13 +52,13 @@ Templates = dict[str, dict[str, str]]
 
 
 def _group(
-    table: SourceTable, wanted: Iterable[str]
+    table: SourceTable, expressions: Iterable[str]
 ) -> tuple[list[tuple[list[str], Templates]], list[str]]:
     """Return groups of columns with the same type and the same templates, and other aggregates."""
     types = {field.column: field.type for field in table.fields}
     of_column: dict[str, dict[str, str]] = defaultdict(dict)
     others = []
-    for expression in wanted:
+    for expression in expressions:
         names = set(COLUMN.findall(expression))
         column = names.pop() if len(names) == 1 else ""
         if column in types:
@@ -66,15 +66,16 @@ def _group(
         else:
             others.append(expression)
     groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for column, own in of_column.items():
-        groups[types[column], *own].append(column)
+    for column, by_template in of_column.items():
+        groups[types[column], *by_template].append(column)
     alike = []
     for (_, *templates), columns in groups.items():
         if len(columns) < MIN_COLUMNS:
-            others += [each for column in columns for each in of_column[column].values()]
+            for column in columns:
+                others += of_column[column].values()
         else:
-            by_template = {t: {c: of_column[c][t] for c in columns} for t in templates}
-            alike.append((columns, by_template))
+            shared = {t: {c: of_column[c][t] for c in columns} for t in templates}
+            alike.append((columns, shared))
     return alike, others
 
 
@@ -85,15 +86,15 @@ def _aggregate_cells(
     # The scan of a delimited file skips, and reports, only broken rows of the columns it reads.
     read = [field.column for field in table.fields] if table.untyped else columns
     chosen = set(columns)
-    wanted = [number for number, column in enumerate(read) if column in chosen]
-    among = f" WHERE i IN (SELECT unnest({wanted}))" if len(wanted) < len(read) else ""
+    numbers = [number for number, column in enumerate(read) if column in chosen]
+    among = f" WHERE i IN (SELECT unnest({numbers}))" if len(numbers) < len(read) else ""
     position = ", pos" if any(map(POSITION.search, by_template)) else ""
     cells = (
         f"SELECT unnest(range({len(read)})) AS i, unnest([{', '.join(read)}]) AS {VALUE}{position} "
         f"FROM {source}"
     )
-    found = table.db.rows(f"SELECT i, {', '.join(by_template)} FROM ({cells}){among} GROUP BY i")
-    by_column = {read[number]: row for number, *row in found}
+    rows = table.db.rows(f"SELECT i, {', '.join(by_template)} FROM ({cells}){among} GROUP BY i")
+    by_column = {read[number]: row for number, *row in rows}
     # A table without rows has no groups.
     nothing = [0 if template.startswith("count(") else None for template in by_template]
     return {

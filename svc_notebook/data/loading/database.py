@@ -115,12 +115,12 @@ class Database:
             skipped = 0
             try:
                 for chunk in self._stream(sql, rows):
-                    known = min(streamed - skipped, len(chunk))
-                    skipped += known
-                    if known < len(chunk):
-                        streamed += len(chunk) - known
+                    skipped_rows = min(streamed - skipped, len(chunk))
+                    skipped += skipped_rows
+                    if skipped_rows < len(chunk):
+                        streamed += len(chunk) - skipped_rows
                         skipped = streamed
-                        yield chunk.slice(known)
+                        yield chunk.slice(skipped_rows)
                 return
             except MemoryShort:
                 if (streamed and not ordered) or not self._grant_more():
@@ -144,10 +144,10 @@ class Database:
 
         Each pass computes `always` and the number of rows, too.
         """
-        wanted = list(dict.fromkeys(expressions))
+        distinct = list(dict.fromkeys(expressions))
         values: dict[str, Any] = {}
-        for start in range(0, max(len(wanted), 1), MAX_AGGREGATES_PER_PASS):
-            some = wanted[start : start + MAX_AGGREGATES_PER_PASS]
+        for start in range(0, max(len(distinct), 1), MAX_AGGREGATES_PER_PASS):
+            some = distinct[start : start + MAX_AGGREGATES_PER_PASS]
             every = list(dict.fromkeys([ROW_COUNT, *always, *some]))
             (row,) = self.rows(f"SELECT {', '.join(every)} FROM {source}")
             values |= zip(every, row, strict=True)
@@ -280,13 +280,13 @@ def _close(connection: duckdb.DuckDBPyConnection) -> None:
 
 def machine_megabytes() -> int:
     """Return the memory of the machine, or of the container, in MB; 8,000 if it is unknown."""
-    found = []
+    sizes = []
     with suppress(AttributeError, OSError, ValueError):  # not every system defines these names
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for limit in CONTAINER_LIMITS:
         with suppress(OSError, ValueError):
-            found.append(int(Path(limit).read_text(encoding="ascii")))
-    return min((size for size in found if size > 0), default=DEFAULT_MACHINE_BYTES) // 1_000_000
+            sizes.append(int(Path(limit).read_text(encoding="ascii")))
+    return min((size for size in sizes if size > 0), default=DEFAULT_MACHINE_BYTES) // 1_000_000
 
 
 def _retrieve_error(ended: asyncio.Future[Any]) -> None:

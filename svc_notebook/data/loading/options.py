@@ -158,9 +158,9 @@ class LoadSettings:
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
         """Validate the options of a caller; raise `BadInput` with advice."""
-        known = [row.name for row in fields(cls)]
-        for name in given.keys() - set(known):
-            raise BadInput(f"`{name}` is not an option of a load{suggest_argument(name, known)}")
+        names = [row.name for row in fields(cls)]
+        for name in given.keys() - set(names):
+            raise BadInput(f"`{name}` is not an option of a load{suggest_argument(name, names)}")
         named = {name: value for name, value in given.items() if value is not None}
         for name in PAIRED & named.keys():
             if isinstance(named[name], str) and (pairs := read_pairs(named[name])):

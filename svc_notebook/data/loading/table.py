@@ -39,9 +39,9 @@ class RowError(NamedTuple):
 
 
 class TableOrigin(NamedTuple):
-    """The place of the rows' files, and a digest that changes when they change."""
+    """Where the rows' files are, and a digest that changes when they change."""
 
-    place: str
+    location: str
     state: str
 
 

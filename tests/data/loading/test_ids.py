@@ -269,7 +269,7 @@ def test_resuming_a_load_with_other_ids_is_refused(
     index, path = f"ids-{uuid4().hex[:8]}", tmp_path / "films.csv"
     path.write_text("title\nJaws\nAlien\n")
     origin = origin_of([path], None)
-    place = "\n".join([origin.place, *client.connection.place, index])
+    place = "\n".join([origin.location, *client.connection.place, index])
     earlier = open_checkpoint(place, f"{origin.state}|{facts_of('append', LoadSettings())}")
     earlier.begin(index)
 

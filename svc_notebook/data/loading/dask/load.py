@@ -224,7 +224,11 @@ class _DaskRun:
             return earlier
         if resume:
             # The same partitions get the same ids again: those overwrite what was sent.
-            if self.hashed and target == self.index and checkpoint.found != checkpoint.state:
+            if (
+                self.hashed
+                and target == self.index
+                and checkpoint.earlier_state != checkpoint.state
+            ):
                 await check_hashes(self.client, self.index)
             self.notes.append(
                 "the source, the options or the index have changed: all rows were sent again"

@@ -134,9 +134,9 @@ def read_partition(
     return conform(frame, schema)
 
 
-def _changed(what: str, found: int, expected: int) -> BadInput:
+def _changed(what: str, count: int, expected: int) -> BadInput:
     return BadInput(
-        f"{what} has {found:,} records, but had {expected:,} when the partitions were made: the "
+        f"{what} has {count:,} records, but had {expected:,} when the partitions were made: the "
         "index has changed, so that records could be lost or read twice. Call read_dask again"
     )
 
@@ -346,7 +346,7 @@ def groups(by: str, counts: Mapping[str, int], parts: int) -> list[str]:
     for value in common:
         size, number, values = heapq.heappop(heap)
         heapq.heappush(heap, (size + counts[value], number, [*values, value]))
-    shared = [values for _, _, values in sorted(heap, key=lambda each: each[1])]
+    shared = [values for _, _, values in sorted(heap, key=lambda item: item[1])]
     filters, before = [], list[str]()
     for values in shared:
         # A record can have several values: it belongs to the partition of the first.

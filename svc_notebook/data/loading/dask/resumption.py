@@ -75,7 +75,7 @@ def open_partition_checkpoint(
     origin = partitions.origin
     if origin is None:
         return None
-    identity = [origin.place, *client.connection.place, index]
+    identity = [origin.location, *client.connection.place, index]
     if if_exists != "replace":
         # Different sources can be added at the same time, but only one replaces the index.
         identity.append(origin.state)

@@ -27,19 +27,19 @@ COMMON_TYPES: dict[frozenset[str], str] = {
 class AttributeTypes:
     """The types of the values of each attribute, collected from records."""
 
-    found: dict[str, set[str]] = field(default_factory=lambda: {"objectID": {"string"}})
+    kinds: dict[str, set[str]] = field(default_factory=lambda: {"objectID": {"string"}})
 
     def add(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Add the types of more records."""
         for record in records:
             for name, value in record.items():
-                types = self.found.setdefault(name, set())
+                types = self.kinds.setdefault(name, set())
                 if value is not None:
                     types.add(type_of(value))
 
     def decide(self) -> dict[str, str]:
         """Return each attribute's type: a scalar, `list of` scalars, or `json` for all others."""
-        return {name: _common_type(types) for name, types in self.found.items()}
+        return {name: _common_type(types) for name, types in self.kinds.items()}
 
     def dtypes(self) -> dict[str, Kind]:
         """Return the `dtype` with which a load of the exported texts restores the values."""

@@ -26,7 +26,7 @@ class SpoolPosition(msgspec.Struct):
     total: int = 0
     # The names in the file are those of the first release.
     types: dict[str, set[str]] = msgspec.field(
-        default_factory=lambda: AttributeTypes().found, name="kinds"
+        default_factory=lambda: AttributeTypes().kinds, name="kinds"
     )
     complete: bool = msgspec.field(default=False, name="whole")
 

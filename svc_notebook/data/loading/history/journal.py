@@ -93,7 +93,10 @@ class LoadJournal(JournalFile[LoadEntry]):
             (entry.index, entry.cursor, entry.cursor_source): entry.load_id
             for entry in entries if entry.cursor and entry.state == "finished"
         }  # fmt: skip
-        needed = {*ends.values(), *(each.load_id for each in entries if each.state == "running")}
+        needed = {
+            *ends.values(),
+            *(running.load_id for running in entries if running.state == "running"),
+        }
         room, kept = MAX_JOURNAL_BYTES // 2, []
         for entry in reversed(entries):
             room -= len(msgspec.json.encode(entry))

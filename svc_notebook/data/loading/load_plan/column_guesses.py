@@ -49,13 +49,13 @@ def guess_columns(
     """Return the guess for each column; one column never decides alone between two readings."""
     possible = {field: _find_possible(texts, options) for field, texts in sample.items()}
     style = find_style(
-        [(field.name, mark) for field, each in possible.items() if (mark := _decimal_of(each))],
+        [(field.name, mark) for field, types in possible.items() if (mark := _decimal_of(types))],
         separator,
         options.decimal,
     )
     chosen = {
-        field: _find_dates(each, options) or _choose(each, style, separator)
-        for field, each in possible.items()
+        field: _find_dates(types, options) or _choose(types, style, separator)
+        for field, types in possible.items()
     }
     texts = {
         field.name: sample[field].texts
@@ -82,7 +82,7 @@ def guess_amounts(
     """
     guesses = guess_columns(sample, "", options)
     formed = {
-        field: replace(guess, types=tuple(each for each in guess.types if each.form))
+        field: replace(guess, types=tuple(kind for kind in guess.types if kind.form))
         for field, guess in guesses.items()
     }
     return {
@@ -168,9 +168,9 @@ def _find_code(texts: Sequence[str]) -> str:
 
 def _describe_doubt(texts: list[str], forms: tuple[AmountForm, ...]) -> str:
     """Return the note of a column whose values can be different numbers."""
-    one, other = forms[:2]
-    text = next(text for text in texts if one.convert(text) != other.convert(text))
+    first, other = forms[:2]
+    text = next(text for text in texts if first.convert(text) != other.convert(text))
     readings = ", ".join(
-        f"{form.convert(text)} with decimal='{form.decimal}'" for form in (one, other)
+        f"{form.convert(text)} with decimal='{form.decimal}'" for form in (first, other)
     )
     return f"kept as text: `{text}` is {readings}"

@@ -136,9 +136,9 @@ def _add_place(table: SourceTable, options: LoadSettings) -> SourceTable:
     members = " || ',' || ".join(
         f"'\"{member}\":' || {_coordinate_sql(text)}" for member, text in texts.items()
     )
-    place = TableColumn(GEO, f"('{{' || {members} || '}}')", WRITTEN)
+    column = TableColumn(GEO, f"('{{' || {members} || '}}')", WRITTEN)
     hidden = table.hidden | {field.name for field in fields.values()}
-    return replace(table, fields=(*table.fields, place), hidden=hidden)
+    return replace(table, fields=(*table.fields, column), hidden=hidden)
 
 
 def _coordinate_sql(text: str) -> str:

@@ -141,12 +141,15 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
     sample = {field: ColumnTexts(texts[field][:first]) for field in chosen}
     guesses = guess_columns(sample, table.separator, options)
     for field in chosen:
-        own = sample[field] if rows <= first else ColumnTexts(texts[field])
-        profile = infer_few_texts(field, own, guesses[field], sample[field])
-        if profile.sent_as == "text" and frequent_type(own):
+        column_texts = sample[field] if rows <= first else ColumnTexts(texts[field])
+        profile = infer_few_texts(field, column_texts, guesses[field], sample[field])
+        if profile.sent_as == "text" and frequent_type(column_texts):
             raise NeedsDatabase
         profiles[field] = profile
-    cells = [_text_cells(field, own, profiles.get(field)) for field, own in texts.items()]
+    cells = [
+        _text_cells(field, column_texts, profiles.get(field))
+        for field, column_texts in texts.items()
+    ]
     return SmallTable(table, cells, rows)
 
 
@@ -175,7 +178,7 @@ def open_small(source: Any, db: Database) -> SmallTable:
     frame = with_named_index(source)
     cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
     name = title("DataFrame", len(frame))
-    fields = tuple(each.field for each in cells)
+    fields = tuple(column.field for column in cells)
     table = SourceTable(db, "", fields, name, notes=describe_index(frame))
     return SmallTable(table, cells, len(frame))
 
@@ -202,9 +205,9 @@ def write_small(
         raise NeedsDatabase
     _refuse_options(options)
     rows = min(rows, options.limit or rows)
-    values = {each.field.name: each.texts[:rows] for each in cells}
-    by_name = {each.field.name: each for each in cells}
-    profiles = {each.field.name: each.profile for each in cells}
+    values = {column.field.name: column.texts[:rows] for column in cells}
+    by_name = {column.field.name: column for column in cells}
+    profiles = {column.field.name: column.profile for column in cells}
     chosen = choose_columns(table, options)
     columns = tuple(
         _column(field, values[field.name], profiles[field.name], options) for field in chosen
@@ -267,8 +270,8 @@ def _write_texts(texts: Texts) -> list[str | None]:
     written = lines.split("\n")
     if len(present) == len(texts):
         return [*written[: len(texts)]]
-    each = iter(written)
-    return [None if text is None else next(each) for text in texts]
+    encoded = iter(written)
+    return [None if text is None else next(encoded) for text in texts]
 
 
 def _write_number(value: Any) -> str:
@@ -315,21 +318,21 @@ def _column(
         raise NeedsDatabase
     if profile is not None:
         return profile
-    own = column_sql(field, options)
+    json_sql = column_sql(field, options)
     if field.name == GEO and not all(map(_is_on_globe, texts)):
         raise NeedsDatabase  # which reports the rows
-    json_types = name_json_types(find_json_types(texts)) if own.sent_as == JSON else ""
-    return ColumnProfile(field, own, missing, json_types=json_types)
+    json_types = name_json_types(find_json_types(texts)) if json_sql.sent_as == JSON else ""
+    return ColumnProfile(field, json_sql, missing, json_types=json_types)
 
 
 def _is_on_globe(text: str | None) -> bool:
     """Return whether the coordinates of a place, or of a list of them, are in range."""
-    place = None if text is None else msgspec.json.decode(text)
-    places = place if isinstance(place, list) else [place]
+    value = None if text is None else msgspec.json.decode(text)
+    places = value if isinstance(value, list) else [value]
     return all(
-        _is_within(each.get("lat"), MAX_LAT) and _is_within(each.get("lng"), MAX_LNG)
-        for each in places
-        if isinstance(each, dict)
+        _is_within(coordinates.get("lat"), MAX_LAT) and _is_within(coordinates.get("lng"), MAX_LNG)
+        for coordinates in places
+        if isinstance(coordinates, dict)
     )
 
 
@@ -370,13 +373,13 @@ def _find_ids(
     notes = []
     for field in id_fields(table, options):
         texts = _ids_of(cells[field.name].id_texts(rows))
-        found = [text for text in texts if text]
-        good = len(set(found)) == rows
+        ids = [text for text in texts if text]
+        good = len(set(ids)) == rows
         if good:
-            return Ids("", f"column `{field.name}`", field.name), found
+            return Ids("", f"column `{field.name}`", field.name), ids
         if options.id or field.name == "objectID":
             raise NeedsDatabase
-        notes.append(reason_against(field.name, len(found), len(set(found)), rows))
+        notes.append(reason_against(field.name, len(ids), len(set(ids)), rows))
     hashes = [f'"{digest}"' for digest in _hash(columns, values, rows)]
     if options.action != "replace" or len(set(hashes)) < len(hashes):
         raise NeedsDatabase
@@ -426,10 +429,10 @@ def _ids_of(texts: Texts) -> list[str | None]:
         raise NeedsDatabase
     shown = [None if value is None or value == "" else str(value) for value in values]
     # A character takes at most four bytes, so that most ids need not be encoded.
-    found = [text for text in shown if text]
-    if any(len(text) * 4 > MAX_ID_BYTES < len(text.encode()) for text in found):
+    present = [text for text in shown if text]
+    if any(len(text) * 4 > MAX_ID_BYTES < len(text.encode()) for text in present):
         raise NeedsDatabase
-    if "\0" in "".join(found):
+    if "\0" in "".join(present):
         raise NeedsDatabase
     return _write_texts(shown)
 
@@ -438,9 +441,13 @@ def _operations(ids: Sequence[str], members: Sequence[str], options: LoadSetting
     start, end = operation_prefix(options), "}}"
     if options.action == "delete":
         members = [""] * len(ids)
-    operations = [f"{start}{own}{row}{end}" for own, row in zip(ids, members, strict=True)]
+    operations = [
+        f"{start}{quoted_id}{row}{end}" for quoted_id, row in zip(ids, members, strict=True)
+    ]
     limit = options.record_bytes + operation_overhead(options)
     # A character takes at most four bytes, so that most operations need not be encoded.
-    if any(len(each) * 4 > limit and len(each.encode()) > limit for each in operations):
+    if any(
+        len(operation) * 4 > limit and len(operation.encode()) > limit for operation in operations
+    ):
         raise NeedsDatabase
     return operations

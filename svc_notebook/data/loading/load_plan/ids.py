@@ -73,8 +73,8 @@ def find_ids(table: SourceTable, profile: Profile, options: LoadSettings) -> Ids
     )
     ((distinct,),) = table.db.rows(f"SELECT count(DISTINCT hash({hashed})) FROM {table.sql}")
     notes = [reason_against(name, *counts, profile.rows) for name, counts in profile.ids.items()]
-    if not options.salt and (found := _find_unique(table, profile)):
-        notes.append(proposal(found))
+    if not options.salt and (unique := _find_unique(table, profile)):
+        notes.append(proposal(unique))
     origin = f"{HASHED} and its partition" if options.salt else HASHED
     return Ids(hashed, origin, None, distinct != profile.rows, tuple(notes))
 
@@ -133,8 +133,8 @@ def _unique(table: SourceTable, names: Sequence[str], source: str, rows: int) ->
     """Return the columns that have a different value, short and without blanks, in every row."""
     by_name = {field.name: field for field in table.fields}
     counts = {name: _count_short(by_name[name]) for name in names}
-    found = aggregate(table, counts.values(), source) if counts else {}
-    return [name for name, count in counts.items() if found[count] == rows]
+    distinct = aggregate(table, counts.values(), source) if counts else {}
+    return [name for name, count in counts.items() if distinct[count] == rows]
 
 
 def _count_short(field: TableColumn) -> str:

@@ -55,13 +55,15 @@ def find_mixed_columns(
     """Find columns of text that only a few values prevent from being numbers or booleans."""
     texts = [c.field for c in columns if c.field in sample and c.sql.sent_as == "text"]
     suspects = [(field, kind) for field in texts if (kind := frequent_type(sample[field]))]
-    wanted = [each for field, kind in suspects for each in _misfit_aggregates(field, kind)]
-    if not wanted:
+    expressions = [
+        expression for field, kind in suspects for expression in _misfit_aggregates(field, kind)
+    ]
+    if not expressions:
         return ()
-    found = aggregate(table, wanted, table.numbered)
+    counted = aggregate(table, expressions, table.numbered)
     mixed = []
     for field, kind in suspects:
-        values = (found[each] for each in _misfit_aggregates(field, kind))
+        values = (counted[expression] for expression in _misfit_aggregates(field, kind))
         fitting, misfits, position, value = values
         if misfits and fitting >= MIN_FITTING_SHARE * (fitting + misfits):
             mixed.append(
@@ -83,8 +85,8 @@ def frequent_type(sample: ColumnTexts) -> TextType | None:
     if not sample.values:
         return None
     least = ceil(MIN_FITTING_SHARE * sample.values)
-    proposed = (each for each in PLAIN_TYPES if each.name in PROPOSED_TYPES)
-    likely = next((each for each in proposed if sample.fits(each.likely, least)), None)
+    proposed = (kind for kind in PLAIN_TYPES if kind.name in PROPOSED_TYPES)
+    likely = next((kind for kind in proposed if sample.fits(kind.likely, least)), None)
     return likely or _frequent_form(sample, least)
 
 

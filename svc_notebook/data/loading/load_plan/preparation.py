@@ -110,7 +110,7 @@ def _prepare_cells(opened: SmallTable, index: str, options: LoadSettings) -> Pre
         rows=len(small.operations),
         ids=small.ids.origin,
         column_rows=_column_rows(small.columns),
-        sample=tuple(record_of(each) for each in small.operations[:PREVIEW_ROWS]),
+        sample=tuple(record_of(operation) for operation in small.operations[:PREVIEW_ROWS]),
         rejected=describe(table, small.columns, small.ids, ()),
         rejected_rows=0,
         notes=(
@@ -220,8 +220,8 @@ def _preview(
     limit = f"WHERE pos < {PREVIEW_SCAN_ROWS} LIMIT {PREVIEW_SCAN_ROWS}"
     first = f"(SELECT * FROM {table.numbered} {limit})"
     rows = table.db.rows(f"SELECT pos, {operation} FROM {first} ORDER BY pos")
-    sendable = [each for position, each in rows if position not in dropped]
-    return tuple(record_of(each) for each in sendable[:PREVIEW_ROWS])
+    sendable = [row for position, row in rows if position not in dropped]
+    return tuple(record_of(row) for row in sendable[:PREVIEW_ROWS])
 
 
 def record_of(operation: str) -> Mapping[str, Any]:
@@ -251,11 +251,11 @@ def _notes(
 
 def _mixed_column_notes(table: SourceTable, profile: Profile) -> Iterator[str]:
     numbers = RowNumbers(table, profile.skipped)
-    for each in profile.mixed:
-        others = each.values - each.fitting - 1
+    for column in profile.mixed:
+        others = column.values - column.fitting - 1
         verb = f"and {others:,} more are" if others else "is"
         yield Advice(
-            f"`{each.column}` is sent as text: {each.fitting:,} of {each.values:,} values are "
-            f"{each.what}; `{each.value}` in {numbers.name(each.position)} {verb} not. "
-            f"dtype={{'{each.column}': '{each.dtype}'}} rejects such rows"
+            f"`{column.column}` is sent as text: {column.fitting:,} of {column.values:,} values "
+            f"are {column.what}; `{column.value}` in {numbers.name(column.position)} {verb} not. "
+            f"dtype={{'{column.column}': '{column.dtype}'}} rejects such rows"
         )

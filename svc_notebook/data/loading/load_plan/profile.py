@@ -172,10 +172,10 @@ def _infer_column(
 
 
 def _is_undecided(
-    field: TableColumn, likely: Mapping[str, tuple[TextType, ...]], found: Aggregates
+    field: TableColumn, likely: Mapping[str, tuple[TextType, ...]], counts: Aggregates
 ) -> bool:
     types = likely[field.name]
-    return bool(types and has_values(field, found) and not decided_type(field, types, found))
+    return bool(types and has_values(field, counts) and not decided_type(field, types, counts))
 
 
 def _find_misfits(columns: Sequence[ColumnProfile], earlier: Mapping[str, str]) -> dict[str, Kind]:
@@ -189,33 +189,33 @@ def _find_misfits(columns: Sequence[ColumnProfile], earlier: Mapping[str, str]) 
 
 def choose_columns(table: SourceTable, options: LoadSettings) -> list[TableColumn]:
     """Return the columns to send; raises `BadInput` for a name that the table does not have."""
-    known = [field.name for field in table.fields]
+    existing = [field.name for field in table.fields]
     named = options.named_columns() | ({options.id} if options.id else set())
-    for name in named - set(known) - set(absent_columns(table, options)):
+    for name in named - set(existing) - set(absent_columns(table, options)):
         if name in table.first_row:
             raise BadInput(
                 f"no header was found in {table.name}, but the first row holds `{name}`: "
                 "header=True reads that row as the header"
             )
-        raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, known)}")
-    sent = [name for name in known if name not in table.hidden]
-    wanted = sent if options.columns is None else options.columns
+        raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, existing)}")
+    sent = [name for name in existing if name not in table.hidden]
+    chosen = sent if options.columns is None else options.columns
     by_name = {field.name: field for field in table.fields}
-    return [by_name[name] for name in wanted if name != "objectID"]
+    return [by_name[name] for name in chosen if name != "objectID"]
 
 
 def absent_columns(table: SourceTable, options: LoadSettings) -> list[str]:
     """Return the columns that only the option `dtype` names and that no document has."""
-    known = {field.name for field in table.fields}
+    existing = {field.name for field in table.fields}
     others = replace(options, dtype={}).named_columns() | {options.id}
-    return [name for name in options.dtype if table.ragged and name not in known | others]
+    return [name for name in options.dtype if table.ragged and name not in existing | others]
 
 
 def id_fields(table: SourceTable, options: LoadSettings) -> list[TableColumn]:
     """Return the columns that may be the id, in order of priority."""
-    wanted = (options.id,) if options.id else ID_NAMES
+    names = (options.id,) if options.id else ID_NAMES
     by_name = {field.name: field for field in table.fields}
-    return [by_name[name] for name in wanted if name in by_name]
+    return [by_name[name] for name in names if name in by_name]
 
 
 def _aggregates(
@@ -230,10 +230,10 @@ def _aggregates(
         yield from (_id_count(field), _distinct_ids(field))
     for field in chosen:
         if field.name not in likely:
-            own = _typed_sql(table, field, forms, options)
-            yield from (count_if(check.bad) for check in own.checks)
-            if own.sent_as == JSON:
-                yield json_types_sql(f"({own.json})")
+            json_sql = _typed_sql(table, field, forms, options)
+            yield from (count_if(check.bad) for check in json_sql.checks)
+            if json_sql.sent_as == JSON:
+                yield json_types_sql(f"({json_sql.json})")
         elif likely[field.name]:
             words = sample[field].missing_words > 0
             yield from type_aggregates(field, likely[field.name], missing_words=words)
@@ -242,16 +242,16 @@ def _aggregates(
 def _typed_column(
     table: SourceTable,
     field: TableColumn,
-    found: Aggregates,
+    counts: Aggregates,
     forms: Forms,
     options: LoadSettings,
 ) -> ColumnProfile:
-    own = _typed_sql(table, field, forms, options)
-    counted = ((check, found[count_if(check.bad)]) for check in own.checks)
+    json_sql = _typed_sql(table, field, forms, options)
+    counted = ((check, counts[count_if(check.bad)]) for check in json_sql.checks)
     failing = tuple((check, count) for check, count in counted if count)
-    types = found[json_types_sql(f"({own.json})")] if own.sent_as == JSON else None
+    types = counts[json_types_sql(f"({json_sql.json})")] if json_sql.sent_as == JSON else None
     json_types = "" if types is None else name_json_types(types)
-    return ColumnProfile(field, own, found[null_count(field)], failing, json_types=json_types)
+    return ColumnProfile(field, json_sql, counts[null_count(field)], failing, json_types=json_types)
 
 
 def _is_inferred(table: SourceTable, field: TableColumn, options: LoadSettings) -> bool:

@@ -165,10 +165,10 @@ def _share_parts(lists: Sequence[Sequence[str]]) -> bool:
     """Return whether lists have parts in common, and are not texts with parts at fixed places."""
     places: dict[str, list[int]] = {}
     for parts in lists:
-        for place, part in enumerate(dict.fromkeys(parts)):
-            places.setdefault(part, []).append(place)
-    shared = [found for found in places.values() if len(found) > 1]
-    varied = len({*map(len, lists)}) > 1 or any(len({*found}) > 1 for found in shared)
+        for position, part in enumerate(dict.fromkeys(parts)):
+            places.setdefault(part, []).append(position)
+    shared = [positions for positions in places.values() if len(positions) > 1]
+    varied = len({*map(len, lists)}) > 1 or any(len({*positions}) > 1 for positions in shared)
     return len(lists) >= MIN_LISTS and len(shared) >= MIN_SHARED_PARTS and varied
 
 

@@ -56,7 +56,8 @@ def _make_frame(
     shown = {name: _free_name(name, contents) for name in contents}
     cells = {name: [getattr(error, name) for error in rejected] for name in (*several, *OBJECTS)}
     cells |= {
-        shown[name]: [own.get(_key(error)) for error in rejected] for name, own in contents.items()
+        shown[name]: [by_row.get(_key(error)) for error in rejected]
+        for name, by_row in contents.items()
     }
     frame = pd.DataFrame(cells, dtype="object")
     frame.insert(0, "row", np.array([error.row for error in rejected], dtype=np.int64))
@@ -73,8 +74,8 @@ def restore(frame: pd.DataFrame) -> pd.DataFrame:
     facts = origin.get("rejected") if isinstance(origin, Mapping) else None
     if not isinstance(facts, Mapping):
         return frame
-    own = frame.drop(columns=[name for name in ADDED_COLUMNS if name in frame.columns])
-    return own.rename(columns=facts["renamed"])
+    kept = frame.drop(columns=[name for name in ADDED_COLUMNS if name in frame.columns])
+    return kept.rename(columns=facts["renamed"])
 
 
 def _merge(errors: list[RowError]) -> RowError:
@@ -105,38 +106,38 @@ def _contents(
         if field.name == ids.column and field.name not in texts:
             texts = {field.name: as_text(field), **texts}
             written = {field.name: f"to_json({as_text(field)})::VARCHAR", **written}
-    found: dict[str, Cells] = {name: {} for name in texts}
+    cells: dict[str, Cells] = {name: {} for name in texts}
     bad = {(error.position, error.column): error.value for error in errors}
-    wanted = sorted({error.position for error in errors if error.position is not None})
+    positions = sorted({error.position for error in errors if error.position is not None})
     pairs = [(f"({written[name]})", text) for name, text in texts.items()]
-    for position, *row in _rows(table, pairs, wanted):
+    for position, *row in _rows(table, pairs, positions):
         for i, name in enumerate(texts):
             json, text = row[2 * i : 2 * i + 2]
             if (position, name) in bad:
-                found[name][position] = bad[position, name] if text is None else text
+                cells[name][position] = bad[position, name] if text is None else text
             else:
-                found[name][position] = _decode(json, text)
-    _add_skipped(found, table, columns, errors)
-    return found
+                cells[name][position] = _decode(json, text)
+    _add_skipped(cells, table, columns, errors)
+    return cells
 
 
 def _add_skipped(
-    found: dict[str, Cells],
+    cells: dict[str, Cells],
     table: SourceTable,
     columns: Sequence[ColumnProfile],
     errors: Sequence[RowError],
 ) -> None:
     """Add the cells of rows that could not be read, as far as they can be separated."""
     sent_as = {column.name: column.sql.sent_as for column in columns}
-    known = [field.name for field in table.fields]
-    more = max((len(error.cells) for error in errors), default=0) - len(known)
-    for number in range(len(known), len(known) + more):
-        known.append(free_name(f"column{number}", known))
-        found[known[-1]] = {}
+    columns_read = [field.name for field in table.fields]
+    more = max((len(error.cells) for error in errors), default=0) - len(columns_read)
+    for number in range(len(columns_read), len(columns_read) + more):
+        columns_read.append(free_name(f"column{number}", columns_read))
+        cells[columns_read[-1]] = {}
     for error in errors:
-        for name, text in zip(known, error.cells, strict=False):
-            if name in found:
-                found[name][_key(error)] = _parse(text, sent_as.get(name, "text"))
+        for name, text in zip(columns_read, error.cells, strict=False):
+            if name in cells:
+                cells[name][_key(error)] = _parse(text, sent_as.get(name, "text"))
 
 
 def _parse(text: str | None, sent_as: str) -> Any:
@@ -154,7 +155,10 @@ def _rows(
 ) -> list[tuple[Any, ...]]:
     if not positions or not pairs:
         return []
-    picked = [f"{each} AS p{n}" for n, each in enumerate(each for pair in pairs for each in pair)]
+    picked = [
+        f"{expression} AS p{n}"
+        for n, expression in enumerate(expression for pair in pairs for expression in pair)
+    ]
     some = f"(SELECT unnest({list(positions)}::BIGINT[]))"
     return table.db.rows(
         f"SELECT pos, {', '.join(picked)} FROM {table.numbered} WHERE pos IN {some} ORDER BY pos"

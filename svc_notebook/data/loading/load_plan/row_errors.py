@@ -41,18 +41,20 @@ class MarkedRows:
     digests: Digests
 
     @classmethod
-    def of(cls, found: Sequence[tuple[Positions, Digests]]) -> MarkedRows:
+    def of(cls, results: Sequence[tuple[Positions, Digests]]) -> MarkedRows:
         """Merge the results of several scans; each row occurs once."""
-        if not found:
+        if not results:
             return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))
-        positions, at = np.unique(np.concatenate([each[0] for each in found]), return_index=True)
-        return cls(positions, np.concatenate([each[1] for each in found])[at])
+        positions, at = np.unique(
+            np.concatenate([result[0] for result in results]), return_index=True
+        )
+        return cls(positions, np.concatenate([result[1] for result in results])[at])
 
     def agree(self, first: int, digests: Digests) -> bool:
         """Return whether the rows from position `first` on have the digests of the marked rows."""
         low, high = np.searchsorted(self.positions, (first, first + len(digests)))
-        found = digests[self.positions[low:high] - first]
-        return bool(np.array_equal(found, self.digests[low:high]))
+        expected = digests[self.positions[low:high] - first]
+        return bool(np.array_equal(expected, self.digests[low:high]))
 
 
 @dataclass
@@ -80,8 +82,8 @@ def find_row_errors(
     for error in table.errors:
         errors.listed.append(numbers.error(error.row - 1, error.column, error.value, error.reason))
     if table.errors:
-        wanted = sorted({error.row - 1 for error in table.errors})
-        chosen = f"pos IN (SELECT unnest({wanted}::BIGINT[]))"
+        positions = sorted({error.row - 1 for error in table.errors})
+        chosen = f"pos IN (SELECT unnest({positions}::BIGINT[]))"
         marks = f"SELECT pos, {table.digest} FROM {table.numbered} WHERE {chosen}"
         errors.dropped.append(_read_marks(table.db, marks))
     if ids.faulty:
@@ -175,10 +177,10 @@ def _add_matching(
     if not len(marks[0]):
         return
     errors.dropped.append(marks)
-    found = table.db.rows(
+    matching = table.db.rows(
         f"SELECT pos, v FROM {inner} WHERE bad ORDER BY pos LIMIT {MAX_LISTED_ROWS}"
     )
-    errors.listed += [numbers.error(pos, column, value, reason) for pos, value in found]
+    errors.listed += [numbers.error(pos, column, value, reason) for pos, value in matching]
 
 
 def _add_duplicates(
@@ -202,14 +204,14 @@ def _add_duplicates(
     )
     later = f"FROM ({ranked}) WHERE nth > 1 ORDER BY pos"
     if ids.hashed:
-        found = table.db.rows(f"SELECT pos, nth, digest {later}")
-        errors.repeats = {pos: nth for pos, nth, _ in found}
-        positions = np.array([pos for pos, _, _ in found], dtype=np.int64)
-        errors.repeated = [(positions, np.array([d for _, _, d in found], dtype=np.uint64))]
+        duplicates = table.db.rows(f"SELECT pos, nth, digest {later}")
+        errors.repeats = {pos: nth for pos, nth, _ in duplicates}
+        positions = np.array([pos for pos, _, _ in duplicates], dtype=np.int64)
+        errors.repeated = [(positions, np.array([d for _, _, d in duplicates], dtype=np.uint64))]
         return
-    found = table.db.rows(f"SELECT pos, id, other {later} LIMIT {MAX_LISTED_ROWS}")
-    if found and options.duplicates == "error":
-        pos, shown, other = found[0]
+    duplicates = table.db.rows(f"SELECT pos, id, other {later} LIMIT {MAX_LISTED_ROWS}")
+    if duplicates and options.duplicates == "error":
+        pos, shown, other = duplicates[0]
         raise BadInput(
             f"{numbers.name(other)} and {numbers.name(pos)} both have the id {shown!r}; "
             "duplicates='reject' or 'last' sends one of them"
@@ -219,7 +221,7 @@ def _add_duplicates(
     errors.duplicates = len(marks[0])
     errors.listed += [
         numbers.error(pos, ids.column, shown, f"duplicate objectID (same as {numbers.name(other)})")
-        for pos, shown, other in found
+        for pos, shown, other in duplicates
     ]
 
 

@@ -42,14 +42,14 @@ class TextAmounts:
         yield from (null_count(self.text), _other_count(self.field))
         yield from type_aggregates(self.text, self.guess.types, missing_words=True)
 
-    def are_all(self, found: Aggregates) -> bool:
+    def are_all(self, counts: Aggregates) -> bool:
         """Return whether all values are texts of this form."""
-        decided = decided_type(self.text, self.guess.types, found)
-        return decided is not None and not found[_other_count(self.field)]
+        decided = decided_type(self.text, self.guess.types, counts)
+        return decided is not None and not counts[_other_count(self.field)]
 
-    def profile(self, found: Aggregates) -> ColumnProfile:
+    def profile(self, counts: Aggregates) -> ColumnProfile:
         """Return the profile of the column, which is sent as numbers or dates."""
-        return infer_column(self.text, self.guess, found, self.sample)
+        return infer_column(self.text, self.guess, counts, self.sample)
 
     def doubt(self, column: ColumnProfile) -> ColumnProfile:
         """Return the profile of the column as text, with the reason why it is not sent as numbers.

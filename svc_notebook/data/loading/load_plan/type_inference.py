@@ -191,57 +191,63 @@ def read_sample(
     """
     rows = count_sample_rows(len(fields))
     texts = [f"left({field.column}, {MAX_SAMPLE_CHARACTERS})" for field in fields]
-    found = table.db.rows(f"SELECT {', '.join(['1', *texts])} FROM {table.sql} LIMIT {rows}")
-    _, *columns = list(zip(*found, strict=True)) or [()] * (len(fields) + 1)
+    first_rows = table.db.rows(f"SELECT {', '.join(['1', *texts])} FROM {table.sql} LIMIT {rows}")
+    _, *columns = list(zip(*first_rows, strict=True)) or [()] * (len(fields) + 1)
     return dict(zip(fields, map(ColumnTexts, columns), strict=True))
 
 
 def plain_types(sample: ColumnTexts) -> tuple[TextType, ...]:
     """Return the types, other than forms of amounts, that all values of the sample have."""
-    return tuple(each for each in PLAIN_TYPES if sample.all_fit(each.condition))
+    return tuple(kind for kind in PLAIN_TYPES if sample.all_fit(kind.condition))
 
 
 def type_aggregates(
     field: TableColumn, types: Sequence[TextType], *, missing_words: bool
 ) -> Iterator[str]:
     """Yield the aggregates over all rows that decide between types."""
-    for each in types:
-        yield _match_count(field, each.condition)
+    for kind in types:
+        yield _match_count(field, kind.condition)
     if missing_words:
         yield missing_word_count(field)
 
 
 def decided_type(
-    field: TableColumn, types: Sequence[TextType], found: Aggregates
+    field: TableColumn, types: Sequence[TextType], counts: Aggregates
 ) -> TextType | None:
     """Return the first type that all values have, as far as it was counted."""
-    present = _present(field, found)
-    counted = (each for each in types if _match_count(field, each.condition) in found)
-    fitting = (each for each in counted if found[_match_count(field, each.condition)] == present)
+    present = _present(field, counts)
+    counted = (
+        candidate for candidate in types if _match_count(field, candidate.condition) in counts
+    )
+    fitting = (
+        candidate
+        for candidate in counted
+        if counts[_match_count(field, candidate.condition)] == present
+    )
     return next(fitting, None) if present else None
 
 
-def has_values(field: TableColumn, found: Aggregates) -> bool:
+def has_values(field: TableColumn, counts: Aggregates) -> bool:
     """Return whether a column has a value that is not a word such as NA."""
-    return _present(field, found) > 0
+    return _present(field, counts) > 0
 
 
 def infer_column(
-    field: TableColumn, guess: ColumnGuess, found: Aggregates, sample: ColumnTexts
+    field: TableColumn, guess: ColumnGuess, counts: Aggregates, sample: ColumnTexts
 ) -> ColumnProfile:
     """Return the profile of a column of text, with the type that its content has."""
-    kind = decided_type(field, guess.types, found)
-    words = found.get(missing_word_count(field), 0) if kind else 0
+    kind = decided_type(field, guess.types, counts)
+    words = counts.get(missing_word_count(field), 0) if kind else 0
     if kind is None and guess.words:
-        words = found[count_if(sql.one_of(field.column, guess.words))]
-    return make_profile(field, kind, found[null_count(field)], words, sample, guess)
+        words = counts[count_if(sql.one_of(field.column, guess.words))]
+    return make_profile(field, kind, counts[null_count(field)], words, sample, guess)
 
 
 def infer_few_texts(
     field: TableColumn, texts: ColumnTexts, guess: ColumnGuess, sample: ColumnTexts
 ) -> ColumnProfile:
     """Return the profile of a column of text of which all texts are known."""
-    fitting = (each for each in guess.types if texts.all_fit(each.condition))
+    fitting = (candidate for candidate in guess.types if texts.all_fit(candidate.condition))
     kind = next(fitting, None) if texts.values else None
     words = texts.missing_words if kind else len([t for t in texts.texts if t in guess.words])
     return make_profile(field, kind, texts.nulls, words, sample, guess)
@@ -267,17 +273,17 @@ def make_profile(
         notes += filter(None, [guess.doubt or texts.hint.format(field.name)])
     elif kind.form:
         notes.insert(0, kind.form.describe(texts.present))
-    own = reading.column_sql(field)
-    return ColumnProfile(field, own, missing + words, note="; ".join(notes), reading=reading)
+    json_sql = reading.column_sql(field)
+    return ColumnProfile(field, json_sql, missing + words, note="; ".join(notes), reading=reading)
 
 
 def _shown(words: Sequence[str], texts: ColumnTexts) -> str:
     return next((text for text in texts.texts if text in words), words[0])
 
 
-def _present(field: TableColumn, found: Aggregates) -> int:
-    words = found.get(missing_word_count(field), 0)
-    return int(found[ROW_COUNT] - found[null_count(field)] - words)
+def _present(field: TableColumn, counts: Aggregates) -> int:
+    words = counts.get(missing_word_count(field), 0)
+    return int(counts[ROW_COUNT] - counts[null_count(field)] - words)
 
 
 def null_count(field: TableColumn) -> str:

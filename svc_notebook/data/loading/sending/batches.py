@@ -62,9 +62,9 @@ def pack_batches(
         return
     order = RowOrder(prepared.table.name, prepared.marks, digests or {})
     in_any_order = not (len(prepared.dropped) or prepared.repeats or settled)
-    for positions, found, texts in _scanned(prepared, in_any_order=in_any_order):
-        order.check(positions, found)
-        yield from cutter.cut(texts, found)
+    for positions, row_digests, texts in _scanned(prepared, in_any_order=in_any_order):
+        order.check(positions, row_digests)
+        yield from cutter.cut(texts, row_digests)
 
 
 def _may_hold_partial_updates(prepared: Prepared) -> bool:
@@ -95,8 +95,12 @@ def _scanned(
     read = 0
     for chunk in table.db.chunks(query, prepared.options.batch, ordered=True):
         digests = chunk.column(0).to_numpy(zero_copy_only=False)
-        own = chunk.column(2).to_numpy(zero_copy_only=False) if numbered else None
-        yield np.arange(read, read + len(chunk)) if own is None else own, digests, chunk.column(1)
+        stored = chunk.column(2).to_numpy(zero_copy_only=False) if numbered else None
+        yield (
+            np.arange(read, read + len(chunk)) if stored is None else stored,
+            digests,
+            chunk.column(1),
+        )
         read += len(chunk)
 
 
@@ -189,8 +193,8 @@ class BatchCutter:
 def _buffers(texts: pa.StringArray) -> tuple[Offsets, memoryview]:
     _, offsets, data = texts.buffers()
     kind = np.int64 if str(texts.type).startswith("large") else np.int32
-    own = np.frombuffer(offsets, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]
-    return own.astype(np.int64), memoryview(data)
+    bounds = np.frombuffer(offsets, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]
+    return bounds.astype(np.int64), memoryview(data)
 
 
 def _runs(keep: npt.NDArray[np.bool_], start: int) -> list[Span]:

@@ -61,7 +61,7 @@ class Checkpoint(Generic[Entry]):
     # The target of an earlier load, if there was one, and the entries that can be resumed.
     target: str | None = None
     # The state of source and options of the earlier load.
-    found: str | None = None
+    earlier_state: str | None = None
     entries: list[Entry] = field(default_factory=list)
     kind: Any = AcknowledgedBatch
     # Whether the file has the name of the target index, without which entries mean nothing.
@@ -119,14 +119,14 @@ class Checkpoint(Generic[Entry]):
             lock.release(remove=True)
 
 
-def open_checkpoint(place: str, state: str) -> Checkpoint[AcknowledgedBatch]:
+def open_checkpoint(location: str, state: str) -> Checkpoint[AcknowledgedBatch]:
     """Read the checkpoint of an earlier load of the same source into the same index."""
-    return open_checkpoint_of(AcknowledgedBatch, place, state)
+    return open_checkpoint_of(AcknowledgedBatch, location, state)
 
 
-def open_checkpoint_of(kind: type[Entry], place: str, state: str) -> Checkpoint[Entry]:
+def open_checkpoint_of(kind: type[Entry], location: str, state: str) -> Checkpoint[Entry]:
     """Read a checkpoint whose entries are of this type."""
-    digest = hashlib.sha256(place.encode()).hexdigest()
+    digest = hashlib.sha256(location.encode()).hexdigest()
     path = state_folder() / f"{digest[:32]}.jsonl"
     checkpoint: Checkpoint[Entry] = Checkpoint(path, state, kind=kind)
     with suppress(OSError):
@@ -154,11 +154,11 @@ def facts_of(if_exists: str, options: LoadSettings, hash_scheme: str = "") -> st
     return str(sorted(facts.items(), key=str))
 
 
-def has_other_ids(found: str | None, source_state: str, hash_scheme: str) -> bool:
+def has_other_ids(earlier: str | None, source_state: str, hash_scheme: str) -> bool:
     """Return whether an earlier load of the same source used another hash scheme for ids."""
-    if found is None or not found.startswith(f"{source_state}|"):
+    if earlier is None or not earlier.startswith(f"{source_state}|"):
         return False
-    return str(("id", None)) in found and str(("ids", hash_scheme)) not in found
+    return str(("id", None)) in earlier and str(("ids", hash_scheme)) not in earlier
 
 
 def state_folder() -> Path:
@@ -173,7 +173,7 @@ def _read(checkpoint: Checkpoint[Entry]) -> None:
     if header is None:
         checkpoint.discard()
         return
-    checkpoint.target, checkpoint.found = header.target, header.state
+    checkpoint.target, checkpoint.earlier_state = header.target, header.state
     if header.state != checkpoint.state:
         return
     # A damaged line is ignored: its batch is sent again.

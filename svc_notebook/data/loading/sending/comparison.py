@@ -53,8 +53,10 @@ async def compare(
         records = _records(prepared)
         while part := await db.in_thread(lambda: list(islice(records, MAX_IDS_PER_REQUEST))):
             stored = await _read(client, index, [record["objectID"] for record in part])
-            for record, known in zip(part, stored, strict=True):
-                differing[record["objectID"]] = None if known is None else _differing(record, known)
+            for record, stored_record in zip(part, stored, strict=True):
+                differing[record["objectID"]] = (
+                    None if stored_record is None else _differing(record, stored_record)
+                )
     finally:
         await db.leave()
     others = await _read_others(client, index, differing.keys()) if missing == "report" else []
@@ -75,10 +77,10 @@ async def _read(client: AsyncClient, index: str, names: Sequence[str]) -> Sequen
     """Read the stored records of these ids; None for each if the index does not exist."""
     requests: Any = [{"indexName": index, "objectID": name} for name in names]
     try:
-        found: Any = await client.get_objects(requests)
+        answer: Any = await client.get_objects(requests)
     except NotFound:
         return [None] * len(names)
-    results: Sequence[Record | None] = found["results"]
+    results: Sequence[Record | None] = answer["results"]
     return results
 
 
@@ -93,9 +95,9 @@ async def _read_others(client: AsyncClient, index: str, names: Collection[str]) 
     ])  # fmt: skip
 
 
-def _differing(one: Record, other: Record) -> list[str]:
-    names = dict.fromkeys([*one, *other])
-    return [n for n in names if n not in one or n not in other or not same(one[n], other[n])]
+def _differing(sent: Record, other: Record) -> list[str]:
+    names = dict.fromkeys([*sent, *other])
+    return [n for n in names if n not in sent or n not in other or not same(sent[n], other[n])]
 
 
 def _tabulate(differing: Mapping[str, Sequence[str] | None], others: Sequence[str]) -> pd.DataFrame:

@@ -317,7 +317,7 @@ class LoadRun:
             origin
             and self._prepared.hashed
             and if_exists != "replace"
-            and has_other_ids(self._checkpoint.found, origin.state, SCHEME)
+            and has_other_ids(self._checkpoint.earlier_state, origin.state, SCHEME)
         ):
             raise BadInput(
                 "an earlier release began this load with other ids for the same rows; resuming it "
@@ -350,10 +350,10 @@ class LoadRun:
         origin = self._prepared.table.origin
         if origin is None:
             return None
-        place = [origin.place, *self._client.connection.place, self.counts.index]
+        location = [origin.location, *self._client.connection.place, self.counts.index]
         scheme = SCHEME if self._prepared.hashed else ""
         facts = facts_of(if_exists, self._prepared.options, scheme)
-        return open_checkpoint("\n".join(place), f"{origin.state}|{facts}")
+        return open_checkpoint("\n".join(location), f"{origin.state}|{facts}")
 
     async def _resume_or_begin(
         self, checkpoint: Checkpoint[AcknowledgedBatch], target: str, *, resume: bool

@@ -104,6 +104,6 @@ class OutgoingBatches:
         if (
             self._may_repeat
             and not batch.repeatable
-            and (found := NOT_IDEMPOTENT.search(batch.body))
+            and (match := NOT_IDEMPOTENT.search(batch.body))
         ):
-            raise not_repeatable(found[1].decode())
+            raise not_repeatable(match[1].decode())

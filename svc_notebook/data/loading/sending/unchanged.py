@@ -77,7 +77,9 @@ class StoredRecords:
         among = "WHERE id IN (SELECT id FROM batch)"
         self._file.execute("BEGIN")
         self._file.execute("DELETE FROM batch")
-        self._file.executemany("INSERT OR IGNORE INTO batch VALUES (?)", [(each,) for each in ids])
+        self._file.executemany(
+            "INSERT OR IGNORE INTO batch VALUES (?)", [(object_id,) for object_id in ids]
+        )
         self._file.execute(f"UPDATE stored SET row = 1 {among}")
         self._file.execute("COMMIT")
         return dict(self._file.execute(f"SELECT id, content FROM stored {among}"))

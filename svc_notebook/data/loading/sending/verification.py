@@ -76,13 +76,13 @@ def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
     step = -(-len(spans) // MAX_IDS_PER_REQUEST)
     excluded = {*prepared.dropped.tolist(), *prepared.repeats}
     firsts = (next((n for n in range(*span) if n not in excluded), None) for span in spans[::step])
-    wanted = sorted({first for first in firsts if first is not None})
+    positions = sorted({first for first in firsts if first is not None})
     table = prepared.table
     if prepared.operations is not None:
-        return [record_of(prepared.operations[position]) for position in wanted]
-    if not wanted:
+        return [record_of(prepared.operations[position]) for position in positions]
+    if not positions:
         return []
-    some = f"(SELECT unnest({wanted}::BIGINT[]))"
+    some = f"(SELECT unnest({positions}::BIGINT[]))"
     query = f"SELECT {prepared.operation} FROM {table.numbered} WHERE pos IN {some}"
     return [record_of(operation) for (operation,) in table.db.rows(query)]
 
@@ -92,8 +92,8 @@ async def _read(
 ) -> Sequence[Record | None]:
     """Read the stored versions of these records, in their order."""
     requests: Any = [{"indexName": index, "objectID": record["objectID"]} for record in records]
-    found: Any = await client.get_objects(requests)
-    results: Sequence[Record | None] = found["results"]
+    answer: Any = await client.get_objects(requests)
+    results: Sequence[Record | None] = answer["results"]
     return results
 
 
@@ -105,14 +105,14 @@ def _check_of(options: LoadSettings) -> Check:
 
 def _records(prepared: Prepared) -> Iterator[Record]:
     for batch in pack_batches(prepared):
-        yield from (each["body"] for each in msgspec.json.decode(batch.body)["requests"])
+        yield from (request["body"] for request in msgspec.json.decode(batch.body)["requests"])
 
 
 def _problems(
     check: Check, sent: Sequence[Record], stored: Sequence[Record | None]
 ) -> list[tuple[str, str]]:
     pairs = zip(sent, stored, strict=True)
-    checked = [(own["objectID"], check(own, found)) for own, found in pairs]
+    checked = [(record["objectID"], check(record, answer)) for record, answer in pairs]
     return [(object_id, problem) for object_id, problem in checked if problem]
 
 

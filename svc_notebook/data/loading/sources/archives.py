@@ -129,7 +129,7 @@ def _read_start(path: Path, name: str) -> bytes:
 def _zipped(path: Path) -> list[str]:
     try:
         with zipfile.ZipFile(path) as archive:
-            return [each.filename for each in archive.infolist() if not each.is_dir()]
+            return [member.filename for member in archive.infolist() if not member.is_dir()]
     except (zipfile.BadZipFile, OSError):
         return []
 
@@ -137,6 +137,6 @@ def _zipped(path: Path) -> list[str]:
 def _tarred(path: Path) -> list[str]:
     try:
         with tarfile.open(path, "r:") as archive:
-            return [each.name for each in archive if each.isfile()]
+            return [member.name for member in archive if member.isfile()]
     except (tarfile.TarError, OSError):
         return []

@@ -285,8 +285,8 @@ def left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
 
 def next_field(line: str, at: int, column: int, dialect: Dialect) -> tuple[int, int]:
     """Return the start and the column of the next field; the start is -1 if there is none."""
-    found = line.find(dialect.separator, at)
-    return (found + 1 if found >= 0 else -1), column + 1
+    position = line.find(dialect.separator, at)
+    return (position + 1 if position >= 0 else -1), column + 1
 
 
 def end_of_quote(line: str, at: int, dialect: Dialect) -> int:
@@ -324,9 +324,9 @@ def find_stray_cell(cells: Sequence[str], forms: ColumnForms) -> int | None:
     """
     if len(cells) != len(forms) + 1 or _fits(cells[:-1], forms):
         return None
-    places = [place for place, cell in enumerate(cells) if not cell]
-    without = {place: (*cells[:place], *cells[place + 1 :]) for place in places}
-    fitting = {row: place for place, row in without.items() if _fits(row, forms)}
+    places = [position for position, cell in enumerate(cells) if not cell]
+    without = {position: (*cells[:position], *cells[position + 1 :]) for position in places}
+    fitting = {row: position for position, row in without.items() if _fits(row, forms)}
     return next(iter(fitting.values())) if len(fitting) == 1 else None
 
 

@@ -235,10 +235,10 @@ class _CsvReading:
         header_lines = self.dialect.header or bool(self.copies)
         errors = [
             broken_row(
-                int(line) - header_lines, found if n < MAX_SHOWN_ROWS else None,
+                int(line) - header_lines, cells if n < MAX_SHOWN_ROWS else None,
                 REASONS.get(kind, message), self.dialect,
             )._replace(file=file)
-            for n, (line, found, kind, message, file) in enumerate(rows)
+            for n, (line, cells, kind, message, file) in enumerate(rows)
         ]  # fmt: skip
         return self._number_as_given(errors)
 
@@ -255,9 +255,11 @@ class _CsvReading:
             removed = self.copies[number].removed if self.copies else []
             rows = np.array([error.row for error in removed], dtype=np.int64)
             before = rows - np.arange(len(rows)) - 1
-            own = [error for error in errors if error.file == str(scanned)] if several else errors
-            shifts = np.searchsorted(before, [error.row - 1 for error in own], side="right")
-            moved = [e._replace(row=e.row + int(n)) for e, n in zip(own, shifts, strict=True)]
+            chosen = (
+                [error for error in errors if error.file == str(scanned)] if several else errors
+            )
+            shifts = np.searchsorted(before, [error.row - 1 for error in chosen], side="right")
+            moved = [e._replace(row=e.row + int(n)) for e, n in zip(chosen, shifts, strict=True)]
             file = given if several else None
             every += [error._replace(file=file) for error in (*moved, *removed)]
         return sorted(every, key=lambda error: (error.file or "", error.row))
@@ -291,8 +293,8 @@ class _CsvReading:
     def _longest_record(self) -> int:
         """Return the bytes of the longest record; 0 if it is the effect of an unclosed quote."""
         large = [path for path in self.paths if path.stat().st_size > USUAL_RECORD_BYTES]
-        found = max((longest_record(path, self.dialect) for path in large), default=0)
-        return found if found <= MAX_RECORD_BYTES else 0
+        longest = max((longest_record(path, self.dialect) for path in large), default=0)
+        return longest if longest <= MAX_RECORD_BYTES else 0
 
     def _rewritten(self, skipped: list[RowError] | None) -> _CsvReading | None:
         """Use copies with one kind of line ends; or, if rows are not UTF-8, read as cp1252."""

@@ -172,8 +172,11 @@ def _table(
     columns = [f"c{i}" for i, _ in enumerate(names)]
     register(db, [column.values for column in made], columns, rows)
     types = db.types("SELECT * FROM given")
-    kinds = [WRITTEN if own.json else types[c] for c, own in zip(columns, made, strict=True)]
-    fields = tuple(TableColumn(*each) for each in zip(names, columns, kinds, strict=True))
+    kinds = [
+        WRITTEN if made_column.json else types[c]
+        for c, made_column in zip(columns, made, strict=True)
+    ]
+    fields = tuple(TableColumn(*field) for field in zip(names, columns, kinds, strict=True))
     errors = tuple(error for column in made for error in column.errors)
     return SourceTable(
         db=db,

@@ -67,8 +67,10 @@ def _rows(read: str, pointers: str, columns: int, db: Database) -> tuple[str, st
     """
     members = f"(SELECT json, json_extract(json, {pointers}) AS m FROM {read})"
     if columns <= MAX_PARALLEL_COLUMNS:
-        each = (f"nullif(m[{i + 1}]::VARCHAR, 'null')::JSON AS c{i}" for i in range(columns))
-        everything = f"SELECT {', '.join(each)}, json_type(json) = 'OBJECT' AS fine FROM {members}"
+        expressions = (f"nullif(m[{i + 1}]::VARCHAR, 'null')::JSON AS c{i}" for i in range(columns))
+        everything = (
+            f"SELECT {', '.join(expressions)}, json_type(json) = 'OBJECT' AS fine FROM {members}"
+        )
         return f"(SELECT * FROM ({everything}) WHERE fine)", ""
     db.grant(SCAN_MEGABYTES + columns)
     path = _store(f"SELECT m FROM {members} WHERE json_type(json) = 'OBJECT'", columns, db)
@@ -91,9 +93,9 @@ def _store(query: str, columns: int, db: Database) -> Path:
             cells = chunk.column(0).flatten().cast(pa.string())
             cells = pc.if_else(pc.equal(cells, "null"), None, cells)
             rows = chunk.num_rows
-            each = (cells.take(np.arange(i, rows * columns, columns)) for i in range(columns))
+            arrays = (cells.take(np.arange(i, rows * columns, columns)) for i in range(columns))
             positions = pa.array(np.arange(first, first + rows))
-            writer.write_table(pa.table([*each, positions], schema=schema))
+            writer.write_table(pa.table([*arrays, positions], schema=schema))
             first += rows
     return path
 

@@ -86,42 +86,42 @@ class _Records:
 
 
 def take_records(
-    path: Path, wanted: str | None, folder: Path, *, one_file: bool = True
+    path: Path, name: str | None, folder: Path, *, one_file: bool = True
 ) -> tuple[Path, str]:
     """Write the records inside a JSON file into a file; return it and a note for the plan.
 
-    `wanted` is the option `path`; "" takes the file as it is. Without it, the records are those of
+    `name` is the option `path`; "" takes the file as it is. Without it, the records are those of
     the only list of objects of one shape. If there is no such list, the path is returned.
     `one_file` says that no other file is loaded with this one: then several lists are an error.
     """
-    if wanted == WHOLE_PATH:
+    if name == WHOLE_PATH:
         return path, ""
     document = read_document(path)
-    if document is None and wanted is not None:
+    if document is None and name is not None:
         raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
     is_small = path.stat().st_size <= MAX_WRAPPED_BYTES
-    if document is None or (wanted is None and is_small and find_wrapper(sample_objects(path))):
+    if document is None or (name is None and is_small and find_wrapper(sample_objects(path))):
         records = _unwrap(path, "", folder)
-    elif wanted is not None:
-        records = _take_named(path, document, wanted, folder)
+    elif name is not None:
+        records = _take_named(path, document, name, folder)
     else:
         records = _take_likely(path, document, folder, one_file=one_file)
     return records.path, records.note
 
 
-def _take_named(path: Path, document: JsonDocument, wanted: str, folder: Path) -> _Records:
-    parent, _, last = wanted.rpartition(".")
+def _take_named(path: Path, document: JsonDocument, name: str, folder: Path) -> _Records:
+    parent, _, last = name.rpartition(".")
     if last == MEMBERS_PATH:
         inner = _members_at(path, parent.split(".") if parent else [])
         turned = turn_keyed(inner) if inner is not None else None
         if turned is None:
             raise BadInput(f"`{parent or path.name}` is not an object of objects; name a list")
         return _write(turned, path, folder)
-    chosen = next((each for each in document.lists if each.path == wanted), None)
+    chosen = next((nested for nested in document.lists if nested.path == name), None)
     if chosen is None:
-        known = [each.path for each in document.lists]
-        there = f"; its lists: {_enumerate(known)}" if known else ""
-        raise BadInput(f"{path.name} has no list `{wanted}`{did_you_mean(wanted, known) or there}")
+        paths = [nested.path for nested in document.lists]
+        there = f"; its lists: {_enumerate(paths)}" if paths else ""
+        raise BadInput(f"{path.name} has no list `{name}`{did_you_mean(name, paths) or there}")
     return _Records(copy_list(path, chosen, folder), _note_of(chosen))
 
 
@@ -174,16 +174,16 @@ def _copy_items(path: Path, nested: NestedList, folder: Path) -> _Records:
 
 def _choose(tables: Sequence[NestedList]) -> NestedList | None:
     """Return the only list of records; of several, the only one with a usual name."""
-    main = [each for each in tables if SIDE_NAMES.isdisjoint(map(str.lower, each.names))]
-    usual = [each for each in main if each.names[-1].lower() in RECORD_LISTS]
+    main = [nested for nested in tables if SIDE_NAMES.isdisjoint(map(str.lower, nested.names))]
+    usual = [nested for nested in main if nested.names[-1].lower() in RECORD_LISTS]
     for lists in (main or tables, usual):
         if len(lists) == 1:
             return lists[0]
     return None
 
 
-def _is_table(path: Path, found: NestedList) -> bool:
-    sample = [decode(text) for text in sample_objects(path, found.start)]
+def _is_table(path: Path, nested: NestedList) -> bool:
+    sample = [decode(text) for text in sample_objects(path, nested.start)]
     objects = [members for members in sample if members is not None]
     return len(objects) == len(sample) and have_one_shape(objects)
 
@@ -270,32 +270,39 @@ def _read_array_lines(content: bytes) -> list[list[msgspec.Raw]]:
         return []
 
 
-def _has_arrays(path: Path, found: NestedList) -> bool:
+def _has_arrays(path: Path, nested: NestedList) -> bool:
     """Return whether a list inside a document begins with an array."""
-    if found.of_objects or not found.names:
+    if nested.of_objects or not nested.names:
         return False
     with path.open("rb") as file:
-        file.seek(found.start + 1)
+        file.seek(nested.start + 1)
         return file.read(256).lstrip().startswith(b"[")
 
 
-def _read_list(path: Path, found: NestedList) -> bytes:
+def _read_list(path: Path, nested: NestedList) -> bytes:
     with path.open("rb") as file:
-        file.seek(found.start)
-        return file.read(found.end - found.start)
+        file.seek(nested.start)
+        return file.read(nested.end - nested.start)
 
 
-def _turn_with_names(path: Path, document: JsonDocument, found: NestedList) -> Turned | None:
+def _turn_with_names(path: Path, document: JsonDocument, nested: NestedList) -> Turned | None:
     """Turn a list of arrays that is beside a list of the names of its columns."""
     if path.stat().st_size > MAX_TURNED_BYTES or not document.names:
         return None
-    rows = _read_arrays(_read_list(path, found))
-    others = [each for each in document.lists if each is not found and each.names]
-    ranked = [each for name in COLUMN_NAMES for each in others if each.names[-1].lower() == name]
+    rows = _read_arrays(_read_list(path, nested))
+    others = [
+        candidate for candidate in document.lists if candidate is not nested and candidate.names
+    ]
+    ranked = [
+        candidate
+        for name in COLUMN_NAMES
+        for candidate in others
+        if candidate.names[-1].lower() == name
+    ]
     for other in ranked:
         cells = msgspec.json.decode(_read_list(path, other), type=list[msgspec.Raw])
         if turned := turn_named_arrays(rows, cells):
-            return turned._replace(what=f"the rows of `{found.path}`, named by `{other.path}`")
+            return turned._replace(what=f"the rows of `{nested.path}`, named by `{other.path}`")
     return None
 
 
@@ -349,8 +356,8 @@ def _note_of(chosen: NestedList) -> str:
 
 def _ask(path: Path, tables: Sequence[NestedList]) -> str:
     """Ask for one of several lists, the largest first."""
-    by_size = sorted(tables, key=lambda each: each.start - each.end)
-    paths = [each.path for each in by_size]
+    by_size = sorted(tables, key=lambda nested: nested.start - nested.end)
+    paths = [nested.path for nested in by_size]
     return (
         f"{path.name} is one document with several lists of objects: {_enumerate(paths)}; "
         f"path={paths[0]!r} loads one, path='{WHOLE_PATH}' the document as one record"
@@ -359,7 +366,7 @@ def _ask(path: Path, tables: Sequence[NestedList]) -> str:
 
 def _advice(document: JsonDocument) -> str:
     """Return which lists of a document that is loaded as one record could be loaded instead."""
-    paths = [each.path for each in document.of_objects]
+    paths = [nested.path for nested in document.of_objects]
     if not paths:
         return ""
     return f"the document is one record; path={paths[0]!r} loads the list {_enumerate(paths)}"

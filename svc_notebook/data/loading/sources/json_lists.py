@@ -56,7 +56,7 @@ class JsonDocument:
     @property
     def of_objects(self) -> list[NestedList]:
         """The lists whose first item is an object."""
-        return [each for each in self.lists if each.of_objects]
+        return [nested for nested in self.lists if nested.of_objects]
 
 
 def read_document(path: Path) -> JsonDocument | None:

@@ -159,7 +159,7 @@ def _are_columns(
         return False
     # With other labels of rows, the types of the values tell: a column has one.
     by_column = all(len(_kinds(members.values())) <= 1 for members in objects)
-    by_row = all(len(_kinds(each[name] for each in objects)) <= 1 for name in names[0])
+    by_row = all(len(_kinds(row[name] for row in objects)) <= 1 for name in names[0])
     return by_column and not by_row
 
 
@@ -169,8 +169,8 @@ def _count_up(names: Sequence[str]) -> bool:
 
 def _kinds(values: Iterable[msgspec.Raw]) -> set[str]:
     kinds = {b'"': "text", b"t": "boolean", b"f": "boolean", b"n": "", b"[": "list", b"{": "object"}
-    found = {kinds.get(bytes(memoryview(value)[:1]), "number") for value in values}
-    return found - {""}
+    names = {kinds.get(bytes(memoryview(value)[:1]), "number") for value in values}
+    return names - {""}
 
 
 def _turn_columns(columns: Sequence[str], objects: Sequence[Members]) -> Iterator[bytes]:

@@ -57,10 +57,10 @@ def decode(text: bytes) -> Members | None:
 def find_wrapper(texts: Sequence[bytes]) -> Wrapper | None:
     """Return the wrapper that all objects of a sample have."""
     objects = [decode(text) for text in texts]
-    members = [each for each in objects if each is not None]
+    members = [candidate for candidate in objects if candidate is not None]
     if not members or len(members) < len(objects):
         return None
-    return next((each for each in WRAPPERS if all(map(each.fits, members))), None)
+    return next((candidate for candidate in WRAPPERS if all(map(candidate.fits, members))), None)
 
 
 def is_bulk(texts: Sequence[bytes]) -> bool:
@@ -73,7 +73,7 @@ def is_table_export(texts: Sequence[bytes]) -> bool:
     """Return whether objects are those of an export of one table by phpMyAdmin."""
     objects = [members for text in texts if (members := decode(text)) is not None]
     kinds = [bytes(members.get("type", b"")) for members in objects]
-    tables = [each for each, kind in zip(objects, kinds, strict=True) if kind == b'"table"']
+    tables = [table for table, kind in zip(objects, kinds, strict=True) if kind == b'"table"']
     others = {*kinds} - {b'"header"', b'"database"', b'"table"'}
     return kinds[:1] == [b'"header"'] and not others and len(tables) == 1 and "data" in tables[0]
 
@@ -102,14 +102,14 @@ def write_bulk_documents(texts: Iterable[bytes], path: Path, folder: Path) -> tu
         action: tuple[str, Members] | None = None
         for text in texts:
             members = decode(text)
-            found = _action_of(members) if members is not None and action is None else None
-            if found is None:
+            line_action = _action_of(members) if members is not None and action is None else None
+            if line_action is None:
                 yield _with_id(_body_of(text, members, action), action[1] if action else {})
                 action = None
-            elif found[0] == "delete":
+            elif line_action[0] == "delete":
                 deletions += 1
             else:
-                action = found
+                action = line_action
 
     return write_lines(documents(), path, folder), deletions
 
@@ -206,10 +206,10 @@ def _write_item(members: Mapping[str, msgspec.Raw]) -> bytes:
 
 
 def _write_attribute(value: msgspec.Raw) -> bytes:
-    found = _attribute(value)
-    if found is None:
+    typed = _attribute(value)
+    if typed is None:
         return bytes(value)
-    kind, inside = found
+    kind, inside = typed
     if kind == "NULL":
         return b"null"
     if kind == "M":

@@ -102,14 +102,14 @@ def read_spreadsheet(path: Path, etree: Any) -> Rows:
     return rows
 
 
-def _choose(tables: Sequence[Rows], name: str, wanted: str | None) -> int:
-    if wanted:
-        if not wanted.isdigit() or not 1 <= int(wanted) <= len(tables):
+def _choose(tables: Sequence[Rows], name: str, asked: str | None) -> int:
+    if asked:
+        if not asked.isdigit() or not 1 <= int(asked) <= len(tables):
             raise BadInput(
                 f"{name} has {len(tables):,} tables with rows; `path` is the number of one, "
                 f"path='1'"
             )
-        return int(wanted) - 1
+        return int(asked) - 1
     return max(range(len(tables)), key=lambda number: sum(map(len, tables[number])))
 
 

@@ -40,7 +40,7 @@ class StoredIndex:
 
 def find_index(schemas: Iterable[pa.Schema], options: LoadSettings) -> StoredIndex:
     """Find the columns that are an index in each table that has them."""
-    wanted = options.named_columns() | {options.id}
+    named_columns = options.named_columns() | {options.id}
     levels: dict[str, bool] = {}
     others: set[str] = set()
     for schema in schemas:
@@ -48,9 +48,11 @@ def find_index(schemas: Iterable[pa.Schema], options: LoadSettings) -> StoredInd
         others.update(set(schema.names) - named.keys())
         for column, has_name in named.items():
             levels[column] = levels.get(column, False) or has_name
-    own = {column: named for column, named in levels.items() if column not in others}
-    excluded = tuple(c for c, named in own.items() if not named and c not in wanted)
-    return StoredIndex(excluded, tuple(c for c, named in own.items() if named))
+    index_columns = {column: named for column, named in levels.items() if column not in others}
+    excluded = tuple(
+        c for c, named in index_columns.items() if not named and c not in named_columns
+    )
+    return StoredIndex(excluded, tuple(c for c, named in index_columns.items() if named))
 
 
 def _levels(schema: pa.Schema) -> Iterator[tuple[str, bool]]:
@@ -65,10 +67,10 @@ def _levels(schema: pa.Schema) -> Iterator[tuple[str, bool]]:
 def _facts(schema: pa.Schema) -> Mapping[str, Any]:
     """Read the metadata that pandas adds to a table; empty if it is missing or invalid."""
     try:
-        found = msgspec.json.decode((schema.metadata or {}).get(b"pandas", b"{}"), type=_Facts)
+        facts = msgspec.json.decode((schema.metadata or {}).get(b"pandas", b"{}"), type=_Facts)
     except msgspec.MsgspecError:
         return {}
-    return msgspec.structs.asdict(found)
+    return msgspec.structs.asdict(facts)
 
 
 class _Facts(msgspec.Struct):

@@ -43,14 +43,14 @@ def read_footers(paths: Iterable[Path]) -> dict[Path, Footer]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    found = {}
+    footers = {}
     for path in paths:
         with suppress(pa.ArrowException, OSError):
             facts = pq.read_metadata(path)
             sizes = [facts.row_group(n).total_byte_size for n in range(facts.num_row_groups)]
             schema = facts.schema.to_arrow_schema()
-            found[path] = Footer(schema, max(sizes, default=0), facts.num_rows, sum(sizes))
-    return found
+            footers[path] = Footer(schema, max(sizes, default=0), facts.num_rows, sum(sizes))
+    return footers
 
 
 def read_parquet(
@@ -84,8 +84,8 @@ def distinct_paths(paths: Iterable[Path], footers: Footers) -> list[Path]:
     """
     firsts: dict[Any, Path] = {}
     for path in paths:
-        known = footers.get(path)
-        columns = str(known.schema.remove_metadata()) if known else path
+        footer = footers.get(path)
+        columns = str(footer.schema.remove_metadata()) if footer else path
         firsts.setdefault((columns, path.parent), path)
     return list(firsts.values())
 
@@ -152,11 +152,13 @@ def _check_column(name: str, in_files: Mapping[Path, pa.DataType], db: Database)
     if any(map(of.is_duration, in_files.values())):
         refuse_durations(name)
     for (path, kind), (other_path, other) in combinations(_firsts(in_files), 2):
-        one, two = _family(kind), _family(other)
-        if one == two or "null" in (one, two):
+        family, other_family = _family(kind), _family(other)
+        if family == other_family or "null" in (family, other_family):
             continue
         whole = [path for path, kind in in_files.items() if of.is_integer(kind)]
-        if {one, two} == {"integer", "floating"} and not _has_large_integers(name, whole, db):
+        if {family, other_family} == {"integer", "floating"} and not _has_large_integers(
+            name, whole, db
+        ):
             continue
         raise BadInput(
             f"`{name}` is {kind} in {path.name} and {other} in {other_path.name}, so its values "
@@ -182,8 +184,8 @@ def _family(kind: pa.DataType) -> str:
     texts = {"text": lambda k: of.is_string(k) or of.is_large_string(k) or of.is_string_view(k)}
     times = {"time": lambda k: of.is_timestamp(k) and k.tz is None, "moment": of.is_timestamp}
     every = {**families, **texts, **times, "date": of.is_date}
-    found = next((family for family, is_one in every.items() if is_one(kind)), None)
-    return found or str(kind)
+    name = next((family for family, is_one in every.items() if is_one(kind)), None)
+    return name or str(kind)
 
 
 def _has_large_integers(name: str, paths: Sequence[Path], db: Database) -> bool:

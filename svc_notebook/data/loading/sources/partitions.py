@@ -101,7 +101,7 @@ def _describe(expr: Any) -> Any:
         return expr
     names = [*getattr(expr, "_parameters", ()), *[""] * len(expr.operands)]
     pairs = zip(names, expr.operands, strict=False)
-    kept = [_describe(each) for name, each in pairs if name != "_dataset_info_cache"]
+    kept = [_describe(value) for name, value in pairs if name != "_dataset_info_cache"]
     # The digest of the times and sizes of Parquet files.
     info = getattr(expr, "_dataset_info", None)
     return [type(expr).__qualname__, kept, info["checksum"] if info else None]
@@ -156,25 +156,25 @@ def _read_footers(paths: Sequence[Path]) -> dict[Path, Footer]:
     tasks = cluster.map(read_footers, parts, pure=False)
     try:
         results = [task.result(timeout=FOOTERS_SECONDS) for task in tasks]
-        found = {path: footer for result in results for path, footer in result.items()}
+        footers = {path: footer for result in results for path, footer in result.items()}
     except Exception:  # the cluster is lost or busy; the load reports what is wrong with it
-        found = {}
+        footers = {}
     finally:
         cluster.cancel(tasks, force=True)
-    own = read_footers(path for path in paths if path not in found)
-    if found and own:
+    local = read_footers(path for path in paths if path not in footers)
+    if footers and local:
         raise BadInput(
-            f"workers cannot read {len(own):,} of {len(paths):,} files, such as "
-            f"{next(iter(own))}: the files must have the same path on every worker; put them on "
+            f"workers cannot read {len(local):,} of {len(paths):,} files, such as "
+            f"{next(iter(local))}: the files must have the same path on every worker; put them on "
             "storage that all see, or load a Dask DataFrame"
         )
     # In the order of the files, which is that of the columns.
-    every = {**found, **own}
+    every = {**footers, **local}
     return {path: every[path] for path in paths if path in every}
 
 
 def query_of(path: Path, types: Mapping[str, str]) -> str:
     """Return the query of one file's rows, with all columns of the folder and their types."""
     every = f"SELECT {', '.join(f'NULL::{kind} AS {sql.name(n)}' for n, kind in types.items())}"
-    own = f"SELECT COLUMNS(lambda c: list_contains({sql.listing(types)}, c)) FROM {scan([path])}"
-    return f"{every} WHERE false UNION ALL BY NAME {own}"
+    typed = f"SELECT COLUMNS(lambda c: list_contains({sql.listing(types)}, c)) FROM {scan([path])}"
+    return f"{every} WHERE false UNION ALL BY NAME {typed}"

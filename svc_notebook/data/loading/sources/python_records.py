@@ -50,7 +50,9 @@ def are_records(source: object) -> bool:
         return False
     if isinstance(source, Mapping):
         return True
-    return isinstance(source, Iterable) and not any(hasattr(source, each) for each in PROTOCOLS)
+    return isinstance(source, Iterable) and not any(
+        hasattr(source, protocol) for protocol in PROTOCOLS
+    )
 
 
 def is_stream(source: object) -> bool:

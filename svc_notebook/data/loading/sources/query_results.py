@@ -116,8 +116,8 @@ def _polars_reader(frame: Any) -> pa.RecordBatchReader:
     frames = batches(maintain_order=True) if batches else [_collect(lazy)]
 
     def read() -> Iterator[pa.RecordBatch]:
-        for each in frames:
-            yield from each.to_arrow().cast(schema).to_batches()
+        for frame in frames:
+            yield from frame.to_arrow().cast(schema).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, read())
 

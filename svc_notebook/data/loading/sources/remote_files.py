@@ -25,13 +25,13 @@ def is_remote(source: str) -> bool:
 
 def fetch(url: str, folder: Path) -> list[Path]:
     """Download the files of a URL, of a pattern or of a folder of Parquet files."""
-    files, found = _find(url)
-    if not found:
+    files, remote_paths = _find(url)
+    if not remote_paths:
         raise BadInput(
             f"there is no file {show_address(url)}; check its name and your right to list it"
         )
     copies = []
-    for remote in found:
+    for remote in remote_paths:
         target = fresh(folder, file_name(remote.rstrip("/")))
         try:
             files.get_file(remote, str(target))
@@ -53,13 +53,13 @@ def _find(url: str) -> tuple[Any, list[str]]:
     try:
         files, path = url_to_fs(url)
         if PATTERN.search(path):
-            return files, sorted(each for each in files.glob(path) if files.isfile(each))
+            return files, sorted(match for match in files.glob(path) if files.isfile(match))
         if files.isdir(path):
-            found = sorted(files.glob(f"{path.rstrip('/')}/**/*.parquet"))
-            if not found:
+            matches = sorted(files.glob(f"{path.rstrip('/')}/**/*.parquet"))
+            if not matches:
                 shown = show_address(url)
                 raise BadInput(f"{shown} is a folder; pass a pattern of its files: '{shown}/*.csv'")
-            return files, found
+            return files, matches
         return files, [path] if files.exists(path) else []
     except BadInput:
         raise

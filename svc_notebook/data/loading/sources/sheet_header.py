@@ -97,7 +97,7 @@ def _include_groups(rows: Sequence[Row], first: int, facts: SheetFacts) -> int:
     """Return the row of groups above a header, whose cells are merged over some of its columns."""
     width = len(rows[first])
     above = first - 1
-    across = [each for each in _across(facts, above + 1) if each[3] - each[1] + 1 < width]
+    across = [cells for cells in _across(facts, above + 1) if cells[3] - cells[1] + 1 < width]
     is_group = above >= 0 and len(across) > 0 and count_filled(rows[above]) > 1
     return above if is_group else first
 
@@ -129,14 +129,14 @@ def _name_columns(
 
 def _across(facts: SheetFacts, row: int) -> list[tuple[int, int, int, int]]:
     """Return the cells of a row that are merged over several columns."""
-    return [each for each in facts.merged if each[0] == row == each[2] and each[3] > each[1]]
+    return [cells for cells in facts.merged if cells[0] == row == cells[2] and cells[3] > cells[1]]
 
 
 def _count_header_rows(rows: Sequence[Row], top: int, facts: SheetFacts) -> int:
     depth = 1
     while depth < MAX_HEADER_ROWS and top + depth < len(rows) - 1:
         merged = bool(_across(facts, top + depth))
-        down = any(each[0] <= top + depth < each[2] for each in facts.merged if each[0] > top)
+        down = any(cells[0] <= top + depth < cells[2] for cells in facts.merged if cells[0] > top)
         has_names = _are_texts(rows[top + depth])
         if not has_names or not (merged or down or _is_group_row(rows, top + depth - 1)):
             break

@@ -59,8 +59,8 @@ class SheetRows:
                 yield from self._without_subtotals([tail.popleft()])
         kept = _count_table_rows(tail, whole=whole)
         below = list(tail)[kept:]
-        self.footer = [show_row(each.row) for each in below]
-        self.blank -= sum(each.after_blank for each in below)
+        self.footer = [show_row(row_below.row) for row_below in below]
+        self.blank -= sum(row_below.after_blank for row_below in below)
         yield from self._without_subtotals(list(tail)[:kept])
 
     def _without_subtotals(self, rows: Sequence[_Tail]) -> Iterator[Row]:
@@ -98,7 +98,7 @@ class SheetRows:
             for column, bottom in by_top.pop(number, ()):
                 if column < len(row) and is_filled(row[column]):
                     held[column] = row[column], bottom
-            held = {column: each for column, each in held.items() if each[1] >= number}
+            held = {column: cell for column, cell in held.items() if cell[1] >= number}
             yield self._with_held(row, held) if held and count_filled(row) else row
 
     def _with_held(self, row: Row, held: dict[int, tuple[Any, int]]) -> Row:

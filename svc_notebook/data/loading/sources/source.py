@@ -229,10 +229,10 @@ def find_files(pattern: str) -> list[Path]:
         raise BadInput(f"{path} is a folder; pass a pattern of its files, such as '{path}/*.csv'")
     # Path.glob does not accept absolute patterns.
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207
-    found = sorted(Path(match) for match in matches if Path(match).is_file())
-    if not found:
+    paths = sorted(Path(match) for match in matches if Path(match).is_file())
+    if not paths:
         raise BadInput(f"there is no file {path.absolute()}{did_you_mean_file(path)}")
-    return found
+    return paths
 
 
 def _refuse_table_folder(folder: Path) -> None:
@@ -256,8 +256,8 @@ def parquet_folder(path: Path) -> list[Path]:
     """
     folder = path.expanduser()
     _refuse_table_folder(folder)
-    found = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
-    return [file for file in found if not _is_hidden(file.relative_to(folder))]
+    files = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
+    return [file for file in files if not _is_hidden(file.relative_to(folder))]
 
 
 def _is_hidden(path: Path) -> bool:
@@ -273,8 +273,8 @@ def open_files(
     readable, notes = _extract_records(readable, options, db)
     formats = [format_of(path) for path in readable]
     if len(set(formats)) > 1:
-        found = ", ".join(sorted(set(formats)))
-        raise BadInput(f"the files of {name} have several formats: {found}; load each separately")
+        listed = ", ".join(sorted(set(formats)))
+        raise BadInput(f"the files of {name} have several formats: {listed}; load each separately")
     if options.sheet is not None and formats[0] not in ("workbook", "sqlite"):
         raise BadInput(
             f"{name} is not an Excel workbook; `sheet` names a sheet of one, or a table of SQLite"

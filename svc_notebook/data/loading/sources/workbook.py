@@ -167,10 +167,10 @@ def _choose(sheets: Sequence[_Sheet], name: str, options: LoadSettings) -> tuple
                 f"sheets: {_enumerate(titles)}"
             )
         return sheets[titles.index(options.sheet)], []
-    visible = [each for each in sheets if each.visible] or sheets
+    visible = [candidate for candidate in sheets if candidate.visible] or sheets
     chosen = visible[0]
     if len(visible) > 1 and not _has_table(chosen):
-        chosen = next((each for each in visible[1:] if _has_table(each)), chosen)
+        chosen = next((candidate for candidate in visible[1:] if _has_table(candidate)), chosen)
     others = [title for title in titles if title != chosen.title]
     if not others:
         return chosen, []

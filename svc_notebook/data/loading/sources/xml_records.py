@@ -99,16 +99,16 @@ def _count_paths(path: Path, etree: Any) -> Counter[Path_]:
     return counts
 
 
-def _choose(counts: Counter[Path_], name: str, wanted: str | None) -> tuple[Path_, str]:
+def _choose(counts: Counter[Path_], name: str, element: str | None) -> tuple[Path_, str]:
     """Return the path of the elements that are records, and a note about it."""
     paths = {".".join(path): path for path in counts}
-    if wanted:
-        if wanted not in paths:
+    if element:
+        if element not in paths:
             raise BadInput(
-                f"{name} has no elements `{wanted}`{did_you_mean(wanted, list(paths))}; its "
+                f"{name} has no elements `{element}`{did_you_mean(element, list(paths))}; its "
                 f"elements: {_enumerate(list(paths))}"
             )
-        return paths[wanted], f"each row is an element `{wanted}`"
+        return paths[element], f"each row is an element `{element}`"
     inner = [path for path in counts if len(path) > 1]
     usual = [path for path in inner if path[-1].lower() in RECORD_NAMES]
     repeated = [path for path in inner if counts[path] >= MIN_RECORDS]

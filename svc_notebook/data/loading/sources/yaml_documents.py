@@ -29,9 +29,9 @@ def write_as_json(path: Path, given: Path, folder: Path) -> Path:
     try:
         with path.open("rb") as source:
             documents = list(yaml.load_all(source, loader))
-        documents = [each for each in documents if each is not None]
+        documents = [document for document in documents if document is not None]
         _check_size(documents, given)
-        written = [msgspec.json.encode(each, enc_hook=_write_other) for each in documents]
+        written = [msgspec.json.encode(document, enc_hook=_write_other) for document in documents]
     except (yaml.YAMLError, UnicodeError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise BadInput(f"{given} is not valid YAML: {reason}") from error

@@ -207,8 +207,8 @@ def find_best_form(texts: Sequence[str], decimal: str) -> AmountForm | None:
 
 def _units_of(text: str) -> list[str]:
     """Return the texts before and after the number, without signs and blanks."""
-    found = _AFFIXES.match(text)
-    parts = found.groups() if found else ("?",)
+    affixes = _AFFIXES.match(text)
+    parts = affixes.groups() if affixes else ("?",)
     units = (part.strip(f"{BLANKS}{MINUS_SIGNS}+()") for part in parts)
     return [unit for unit in units if unit.strip(".,")]
 

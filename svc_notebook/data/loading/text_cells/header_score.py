@@ -130,13 +130,13 @@ def _is_outside(first: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
 
 
 def _rise(numbers: Sequence[int]) -> bool:
-    return all(one < other for one, other in pairwise(numbers)) or all(
-        one > other for one, other in pairwise(numbers)
+    return all(number < other for number, other in pairwise(numbers)) or all(
+        number > other for number, other in pairwise(numbers)
     )
 
 
 def _is_even(numbers: Sequence[int]) -> bool:
-    steps = {other - one for one, other in pairwise(numbers)}
+    steps = {other - number for number, other in pairwise(numbers)}
     return len(steps) == 1 and 0 not in steps
 
 

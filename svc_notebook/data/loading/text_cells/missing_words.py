@@ -37,16 +37,16 @@ def find_missing_words(
     columns of numbers. A table that writes missing values as `\\N` has no other word for them.
     """
     signs = {*SIGNS} & numeric_words
-    found = {
+    words_by_name = {
         name: {*filter(is_candidate, values), *signs.intersection(values)}
         for name, values in texts.items()
     }
-    uses = Counter(word for words in found.values() for word in words)
+    uses = Counter(word for words in words_by_name.values() for word in words)
     elsewhere = {word for word in uses if word in numeric_words or uses[word] > 2}
     escaped = MYSQL_WORD in uses or MYSQL_WORD in numeric_words
     return {
         name: missing
-        for name, words in found.items()
+        for name, words in words_by_name.items()
         if words and (missing := tuple(
             word for word in (*TEXT_WORDS, *SIGNS)
             if word in words and (word in CERTAIN_WORDS or not escaped)
