@@ -26,13 +26,13 @@ from svc_notebook.tuning import (
     Scratch,
     Snapshot,
 )
-from svc_notebook.tuning.changes.change_impact import Impact
 from svc_notebook.tuning.deployment.clone import Clone
 from svc_notebook.tuning.deployment.configuration_files import ConfigurationDrift
 from svc_notebook.tuning.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.html_report.traffic_preview import TrafficPreview
+from svc_notebook.tuning.proposed_changes.change_impact import Impact
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.variants.result import Search
 

@@ -83,7 +83,13 @@ PAGES = {
     ),
     "changes": (
         "Changes and variants",
-        ("tuning.changes.", "tuning.variants.", "tuning.diagnosis.", "tuning.sugg"),
+        (
+            "tuning.changes.",
+            "tuning.proposed_changes.",
+            "tuning.variants.",
+            "tuning.diagnosis.",
+            "tuning.sugg",
+        ),
     ),
     "clicks": ("Clicks", ("tuning.clicks.",)),
     "editors": ("Editors", ("faces.editors.",)),

@@ -10,8 +10,6 @@ from pathlib import Path
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.texts import OneOrMany
 from svc_notebook.data.session import AnyClient
-from svc_notebook.tuning.changes.change_impact import Impact
-from svc_notebook.tuning.changes.change_spec import Proposal
 from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.snapshots import Side
 from svc_notebook.tuning.changes.snapshots import Snapshot
@@ -23,6 +21,8 @@ from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged
 from svc_notebook.tuning.evaluation.text_baseline import Method
 from svc_notebook.tuning.html_report.traffic_preview import TrafficPreview
+from svc_notebook.tuning.proposed_changes.change_impact import Impact
+from svc_notebook.tuning.proposed_changes.change_spec import Proposal
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.tables import Queries
 from svc_notebook.tuning.tables.tables import Table

@@ -4,7 +4,7 @@
 
 COROUTINES: dict[str, str] = {
     "add_values": "svc_notebook.tuning.evaluation.measurement.add_values",
-    "apply": "svc_notebook.tuning.changes.change_spec.apply",
+    "apply": "svc_notebook.tuning.proposed_changes.change_spec.apply",
     "baseline": "svc_notebook.tuning.evaluation.text_baseline.baseline",
     "check_relevance": "svc_notebook.tuning.evaluation.requirements.check_relevance",
     "complete_judgments": "svc_notebook.tuning.evaluation.judge.complete_judgments",
@@ -14,7 +14,7 @@ COROUTINES: dict[str, str] = {
     "find_changed": "svc_notebook.tuning.evaluation.measurement.find_changed",
     "fit_custom_ranking": "svc_notebook.tuning.suggestions.custom_ranking_fit.fit_custom_ranking",
     "history": "svc_notebook.tuning.changes.change_reversal.history",
-    "impact": "svc_notebook.tuning.changes.change_impact.impact",
+    "impact": "svc_notebook.tuning.proposed_changes.change_impact.impact",
     "measure": "svc_notebook.tuning.evaluation.measurement.measure",
     "missing": "svc_notebook.tuning.evaluation.measurement.missing",
     "preview": "svc_notebook.tuning.html_report.traffic_preview.preview",

@@ -23,12 +23,12 @@ from svc_notebook.faces.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.faces.dask_accessor import DaskAccessor
 from svc_notebook.faces.functions.hit_renderer import ShownHits
 from svc_notebook.tuning import Comparison, Scratch, Snapshot
-from svc_notebook.tuning.changes.change_impact import Impact
 from svc_notebook.tuning.deployment.clone import Clone
 from svc_notebook.tuning.deployment.configuration_files import ConfigurationDrift
 from svc_notebook.tuning.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
+from svc_notebook.tuning.proposed_changes.change_impact import Impact
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from svc_notebook.tuning.variants.result import Search

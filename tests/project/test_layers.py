@@ -260,11 +260,8 @@ def is_door(room: str, *parts: str) -> bool:
 
 @cache
 def offered_names(package: Path) -> set[str]:
-    """Return the names that a door offers; one that is lazy imports them for type checkers."""
-    body = parse(package / "__init__.py").body
-    if package in LAZY_DOORS:
-        body = [node for block in body if isinstance(block, ast.If) for node in block.body]
-    imports = [node for node in body if is_import(node)]
+    """Return the names that the door of a package offers."""
+    imports = [node for node in parse(package / "__init__.py").body if is_import(node)]
     return {alias.asname or alias.name for node in imports for alias in node.names}
 
 
@@ -272,8 +269,6 @@ def is_import(node: ast.stmt) -> TypeGuard[ast.ImportFrom]:
     return isinstance(node, ast.ImportFrom) and str(node.module).startswith(PACKAGE)
 
 
-# A load needs some of these names, and no measurements.
-LAZY_DOORS = {ROOT / "tuning" / "changes"}
 DOORS = [
     path.parent
     for room in ("data", "tuning")

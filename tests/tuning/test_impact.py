@@ -10,7 +10,7 @@ import pytest
 from svc_notebook import tuning
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.change_spec import read_proposal
+from svc_notebook.tuning.proposed_changes.change_spec import read_proposal
 from tests.tuning.shop import RULE, SYNONYM, changes_of, client, hits, shop
 
 __all__ = ["client", "shop"]

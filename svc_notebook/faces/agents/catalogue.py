@@ -28,10 +28,11 @@ from svc_notebook.faces.functions.settings import read_settings
 from svc_notebook.faces.functions.synonyms import read_synonyms
 from svc_notebook.faces.functions.tasks import read_writes
 from svc_notebook.faces.functions.transfers import deploy
-from svc_notebook.tuning.changes import history, impact, undo
+from svc_notebook.tuning.changes import history, undo
 from svc_notebook.tuning.diagnosis import diagnose
 from svc_notebook.tuning.evaluation import measure
 from svc_notebook.tuning.html_report import preview
+from svc_notebook.tuning.proposed_changes import impact
 from svc_notebook.tuning.suggestions import suggest_synonyms
 
 DIAGNOSIS_SEARCHES = 500  # budget of a diagnosis, unless the agent sets another one

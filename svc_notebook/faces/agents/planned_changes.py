@@ -15,16 +15,8 @@ from svc_notebook.data.client import AsyncClient
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.functions.transfers import deploy
-from svc_notebook.tuning.changes import (
-    Proposal,
-    apply,
-    find_deltas,
-    find_reversal,
-    impact,
-    read_proposal,
-    tabulate,
-    undo,
-)
+from svc_notebook.tuning.changes import find_reversal, tabulate, undo
+from svc_notebook.tuning.proposed_changes import Proposal, apply, find_deltas, impact, read_proposal
 from svc_notebook.tuning.tables import Queries, Table
 
 MAX_PLANS = 50

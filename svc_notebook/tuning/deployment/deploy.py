@@ -17,7 +17,6 @@ from svc_notebook.core.display import format_number
 from svc_notebook.data.client import OnProgress, TemporaryIndex, copy_around, count_records
 from svc_notebook.data.loading import default_share
 from svc_notebook.errors import BadInput, Stopped, SvcError
-from svc_notebook.tuning.changes.change_impact import impact
 from svc_notebook.tuning.changes.journal import Journal
 from svc_notebook.tuning.changes.journalled_write import (
     RecordedChange,
@@ -62,6 +61,7 @@ from svc_notebook.tuning.deployment.record_transfer import (
     open_temporary,
 )
 from svc_notebook.tuning.deployment.write_marker import marking
+from svc_notebook.tuning.proposed_changes.change_impact import impact
 from svc_notebook.tuning.statistics import TIE_TOLERANCE
 
 MAX_SHOWN_LOSSES = 5  # queries that an error names

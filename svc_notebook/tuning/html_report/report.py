@@ -20,7 +20,6 @@ from pandas import DataFrame
 from svc_notebook.core.display import format_difference, format_number
 from svc_notebook.core.files import write_named_file
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.change_impact import Impact
 from svc_notebook.tuning.changes.diff import write_differences
 from svc_notebook.tuning.evaluation.comparison import Comparison
 from svc_notebook.tuning.evaluation.comparison_summary import definitions, judged_shares, notes
@@ -36,6 +35,7 @@ from svc_notebook.tuning.html_report.page import (
 from svc_notebook.tuning.number_format import p_value, span
 from svc_notebook.tuning.plots import plot_deltas, plot_density, plot_judged, plot_tops
 from svc_notebook.tuning.plots.runs import plot_search
+from svc_notebook.tuning.proposed_changes.change_impact import Impact
 from svc_notebook.tuning.tables.schema import now
 from svc_notebook.tuning.variants.result import Search
 

@@ -20,8 +20,6 @@ from svc_notebook.data.client import AsyncClient
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.change_impact import Impact, impact
-from svc_notebook.tuning.changes.change_spec import Proposal
 from svc_notebook.tuning.changes.diff import write_differences
 from svc_notebook.tuning.evaluation.ranked_lists import find_overlaps
 from svc_notebook.tuning.html_report.page import (
@@ -30,6 +28,8 @@ from svc_notebook.tuning.html_report.page import (
     write_section,
     write_wide_table,
 )
+from svc_notebook.tuning.proposed_changes.change_impact import Impact, impact
+from svc_notebook.tuning.proposed_changes.change_spec import Proposal
 from svc_notebook.tuning.tables.sampling import count_queries
 from svc_notebook.tuning.tables.schema import now
 from svc_notebook.tuning.tables.tables import QUESTION

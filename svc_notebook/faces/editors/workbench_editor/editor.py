@@ -45,7 +45,8 @@ from svc_notebook.faces.editors.workbench_editor.draft_trial import (
     describe_change,
 )
 from svc_notebook.faces.editors.workbench_editor.trial_editor import TrialEditor
-from svc_notebook.tuning.changes import history, noting, read_proposal, undo
+from svc_notebook.tuning.changes import history, noting, undo
+from svc_notebook.tuning.proposed_changes import read_proposal
 
 UNDO_STEP_SECONDS = 1.2  # changes of one part within this time are one undo step
 NOTE = "workbench"  # in the journal

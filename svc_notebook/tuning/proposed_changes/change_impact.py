@@ -17,7 +17,6 @@ from svc_notebook.data.client import AsyncClient, check_attributes
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.change_spec import Proposal, read_proposal
 from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
 from svc_notebook.tuning.changes.request_part import (
@@ -39,6 +38,7 @@ from svc_notebook.tuning.evaluation.comparison_summary import (
 from svc_notebook.tuning.evaluation.ranked_lists import find_moves
 from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
+from svc_notebook.tuning.proposed_changes.change_spec import Proposal, read_proposal
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table
 
 By = Literal["parameters", "scratch copy"]
