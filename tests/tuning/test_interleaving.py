@@ -24,7 +24,7 @@ from pandas import DataFrame
 from scipy.stats import binomtest
 
 import svc_notebook as svc
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.faces.cli import main
 from svc_notebook.tuning.interleaving.outcome import InterleavingOutcome
 from svc_notebook.tuning.interleaving.team_draft import draft_teams
@@ -191,6 +191,12 @@ def test_variants_that_cannot_be_compared_are_refused(measured: str, tmp_path: P
             missed.append(fault)
 
     assert not missed
+    for a, b in ((measured, "no-such-index"), ("no-such-index", {})):
+        with pytest.raises(NotFound, match="no-such-index"):
+            svc.tuning.interleave(measured, a, b, log=tmp_path / "log")
+    with pytest.raises(NotFound, match="no-such-index"):
+        svc.tuning.interleave("no-such-index", {}, {"typoTolerance": False}, log=tmp_path / "log")
+    assert not (tmp_path / "log").exists()
     with pytest.raises(BadInput, match="cannot be written: Is a directory"):
         svc.tuning.interleave(measured, {}, {"typoTolerance": False}, log=tmp_path)
     (tmp_path / "log").write_text('{"user": 3}\n')

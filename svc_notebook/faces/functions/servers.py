@@ -108,6 +108,8 @@ def serve_interleaving(
     BadInput
         If a variant is not valid, both are the same, the log cannot be written, or the port is in
         use.
+    NotFound
+        If an index does not exist.
 
     Examples
     --------

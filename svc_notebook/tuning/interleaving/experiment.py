@@ -51,6 +51,7 @@ class Interleaving:
         if self._variants[A] == self._variants[B]:
             raise BadInput("`a` and `b` are the same: there is nothing to compare")
         self._client = asynchronous(client)
+        background_loop.run(self._check_indices())
         self._append("")
         self._salt = json.dumps(self._variants, sort_keys=True, default=str)
 
@@ -85,6 +86,15 @@ class Interleaving:
         2
         """
         return background_loop.run(self.asearch(query, **params))
+
+    async def _check_indices(self) -> None:
+        """Raise an error now, not for the first user, if a variant cannot be searched."""
+        names = {self.index, *(index for index, _ in self._variants.values())}
+        requests: Any = [
+            {"indexName": name, "query": "", "hitsPerPage": 0, "analytics": False}
+            for name in sorted(names)
+        ]
+        await self._client.search_many(requests)
 
     async def asearch(self, query: str = "", **params: Any) -> dict[str, Any]:
         """Search as `search` does, as a coroutine."""
@@ -228,6 +238,10 @@ def interleave(
     ------
     BadInput
         If a variant is not valid, both are the same, or the log cannot be written.
+    NotFound
+        If an index does not exist.
+    CallFailed
+        If the service refuses a search, or cannot be reached.
 
     Examples
     --------
