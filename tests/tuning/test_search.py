@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from svc_notebook import tuning
 from svc_notebook.data.client import Client, background_loop
 from svc_notebook.errors import BadInput, Stopped
+from svc_notebook.tuning.variants.running_search import RunningSearch
 from svc_notebook.tuning.variants.samplers import (
     SAMPLERS,
     budget_of,
@@ -26,7 +27,6 @@ from svc_notebook.tuning.variants.samplers import (
     is_gain,
     rungs,
 )
-from svc_notebook.tuning.variants.search import _RunningSearch
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Result
 from tests.tuning.shop import changes_of, client
@@ -369,7 +369,7 @@ def test_a_descent_keeps_no_gain_below_the_standard_error() -> None:
 )
 def test_finalists_of_a_descent_begin_with_what_it_kept(sampler: str, first: str) -> None:
     job: Any = SimpleNamespace(tune=range(10), plan=SimpleNamespace(sampler=sampler))
-    search = _RunningSearch(job, cast(Any, None), cast(Any, None), None, {})
+    search = RunningSearch(job, cast(Any, None), cast(Any, None), None, {})
     values: dict[str, list[float | None]] = {
         "prefixNone": [0.6, 0.5] * 5,
         "prefixLast": [*[0.6, 0.5] * 4, 0.6, 0.6],

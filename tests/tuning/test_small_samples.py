@@ -16,8 +16,8 @@ from svc_notebook.errors import BadInput
 from svc_notebook.tuning.statistics import max_sign_flips, sign_flip, t_interval, t_quantile
 from svc_notebook.tuning.tables.relevance import relevant_from
 from svc_notebook.tuning.variants.result import Search
+from svc_notebook.tuning.variants.running_search import RunningSearch, VariantSearch
 from svc_notebook.tuning.variants.samplers import Trial, TrialPlan
-from svc_notebook.tuning.variants.search import _RunningSearch, _VariantSearch
 from svc_notebook.tuning.variants.spaces import Space
 from svc_notebook.tuning.variants.trials import Notes, Result
 from tests.tuning.tables import judgments_of, run_of
@@ -133,8 +133,8 @@ def simulate(seed: int, count: int, gain: float = 0.0) -> Search:
     table = pd.DataFrame({"query": names, "filters": "", "objectID": "a", "rating": 1.0})
     plan = TrialPlan("coordinate", 60, len(space), count, count, 60 * count)
     tune, held = table.head(count), table.tail(count)
-    job: Any = _VariantSearch(space, plan, "ndcg@10", tune, held, table, seed, plan.budget)
-    search = _RunningSearch(job, cast(Any, None), cast(Any, None), None, {})
+    job: Any = VariantSearch(space, plan, "ndcg@10", tune, held, table, seed, plan.budget)
+    search = RunningSearch(job, cast(Any, None), cast(Any, None), None, {})
     base = rng.uniform(0, 1, count)
 
     async def measure(trial: Trial) -> Result:

@@ -11,7 +11,8 @@ import pytest
 from svc_notebook import tuning
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.suggestions.synonyms import Idea, _chosen
+from svc_notebook.tuning.suggestions.synonym_ideas import Idea
+from svc_notebook.tuning.suggestions.synonyms import _chosen
 from svc_notebook.tuning.variants.trials import halves_of, other_queries
 from tests.tuning.shop import client, hits, shop
 

@@ -26,7 +26,7 @@ from svc_notebook.tuning.changes.request_part import (
     write_code,
 )
 from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
-from svc_notebook.tuning.changes.scratch import AsyncScratch
+from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
 from svc_notebook.tuning.changes.state import Delta, Deltas, Objects, Scope, read_part, write_parts
 from svc_notebook.tuning.changes.state import compare as differ
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare

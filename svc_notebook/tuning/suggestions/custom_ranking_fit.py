@@ -19,7 +19,7 @@ from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
-from svc_notebook.tuning.changes.scratch import AsyncScratch
+from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
 from svc_notebook.tuning.changes.state import read_part
 from svc_notebook.tuning.diagnosis.numeric_attributes import (
     NumericAttribute,
