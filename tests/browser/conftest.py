@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,8 @@ from tests.conftest import Running
 # A machine that others keep busy may take longer than the five seconds waited by default.
 expect.set_options(timeout=15_000)
 VIEWPORT: Any = {"width": 1180, "height": 1000}
+# Whether a phase of a test failed.
+FAILED = pytest.StashKey[bool]()
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
@@ -84,15 +86,28 @@ def editor_page(
     context.close()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    item.stash[FAILED] = item.stash.get(FAILED, False) or report.failed
+    return report
+
+
 @pytest.fixture
-def notebook(request: pytest.FixtureRequest, connection: str) -> Notebook:
+def notebook(request: pytest.FixtureRequest, connection: str) -> Iterator[Notebook]:
     """Where editors are opened: a plain page, or JupyterLab for tests that are marked `in_lab`."""
     in_lab = request.node.get_closest_marker("in_lab")
     opened: Notebook = request.getfixturevalue("lab_page" if in_lab else "editor_page")
     if in_lab:
         opened.run(connection)
     opened.complaints.clear()
-    return opened
+    yield opened
+    if request.node.stash.get(FAILED, False):
+        # A drag that did not end would take every click of the tests that follow.
+        opened.page.mouse.up()
+        opened.page.keyboard.press("Escape")
 
 
 @pytest.fixture

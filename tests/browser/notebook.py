@@ -53,6 +53,15 @@ THEME_IS_SHOWN = """name => document.body.dataset.jpThemeName === name
 KNOWN = ("favicon", "ResizeObserver loop", "Could not load", "ERR_CONNECTION")
 
 
+# Moves of the mouse in a drag; a busy browser may not see a drop after a single one.
+DRAG_MOVES = 10
+
+
+def drag(source: Locator, target: Locator) -> None:
+    """Drag an element to another one."""
+    source.drag_to(target, steps=DRAG_MOVES)
+
+
 class Notebook:
     """One open notebook of two cells, and everything the page complained of."""
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.lab import Lab
 from tests.browser.labextension import LabPage, fresh
+from tests.browser.notebook import drag
 from tests.browser.shop import connect, fill, products
 from tests.conftest import ROOT, Running
 
@@ -113,7 +114,7 @@ def test_names_are_dragged_into_a_cell(lab_page: LabPage) -> None:
     lab_page.row("acted-on").click()
     lab_page.row("Attributes").click()
 
-    lab_page.row("price").drag_to(cell)
+    drag(lab_page.row("price"), cell)
 
     expect(cell).to_contain_text("price")
 
