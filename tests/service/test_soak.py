@@ -275,13 +275,20 @@ def test_a_service_in_use_does_not_grow(shop: tuple[Running, Path]) -> None:
     for name in ("service_mb", "workers_mb"):
         assert median(late, name) < 1.15 * median(early, name) + 20, name
     assert most(late, "threads") <= most(early, "threads") + 2
-    assert most(late, "files") <= most(early, "files") + 5
+    # Parts of an index are opened until they are merged, so the number rises and falls;
+    # files that stay open raise the lowest number.
+    assert least(late, "files") <= least(early, "files") + 5
+    assert most(late, "files") <= 1.5 * most(early, "files")
     # Tasks and logs are kept for a while; segments of the past are not.
     assert most(late, "disk_mb") < 1.5 * most(early, "disk_mb") + 20
 
 
 def median(looks: Sequence[Usage], name: str) -> float:
     return float(sorted(getattr(look, name) for look in looks)[len(looks) // 2])
+
+
+def least(looks: Sequence[Usage], name: str) -> float:
+    return float(min(getattr(look, name) for look in looks))
 
 
 def most(looks: Sequence[Usage], name: str) -> float:
