@@ -110,9 +110,9 @@ class Notebook:
         told = str(self.page.evaluate(ASK, code))
         return json.loads(ast.literal_eval(told) if told[:1] in "'\"" else told)
 
-    def await_value(self, code: str, value: Any) -> None:
+    def await_value(self, code: str, value: Any, *, seconds: float = 5) -> None:
         """Wait until Python has a value that follows from what the page was told."""
-        for _ in range(50):
+        for _ in range(round(10 * seconds)):
             if self.ask(code) == value:
                 break
             self.page.wait_for_timeout(100)
