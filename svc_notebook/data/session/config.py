@@ -41,6 +41,8 @@ from svc_notebook.errors import BadInput, NotConnected, did_you_mean
 _LOGINS = {"api_key": "{}", "crawler_api_key": "{}/crawler"}  # keys of a profile in the keyring
 # An address has a scheme, a dot or a port; a single word is more likely a profile.
 ADDRESS_LIKE = re.compile(r"://|\.|:\d|^localhost\b")
+# What no name of a profile looks like.
+ADDRESS = re.compile(r"://|:\d+$")
 TRUE = ("1", "true", "yes", "on")
 
 
@@ -71,6 +73,13 @@ def profile_meant(profile: str | None, given: Values) -> str | None:
         return profile or LOCAL
     alone = address_of(present(given)) or address_of(_read_environment().values)
     return None if alone else name_profile(None)
+
+
+def take_address(profile: str | None, given: dict[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """Take an address that is given in the place of a profile as the address of the service."""
+    if isinstance(profile, str) and ADDRESS.search(profile) and given.get("url") is None:
+        return None, {**given, "url": profile}
+    return profile, given
 
 
 def check_choice(profile: object, given: Values) -> None:

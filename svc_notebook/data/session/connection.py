@@ -17,6 +17,7 @@ from svc_notebook.data.session.config import (
     profile_meant,
     resolve,
     resolve_profile,
+    take_address,
 )
 from svc_notebook.data.session.fields import LOCAL
 from svc_notebook.data.session.local_service import LocalService, default_folder, local
@@ -159,6 +160,7 @@ def client_of(profile: str) -> Client:
 
 def make_client(profile: str | None, **given: Any) -> Client:
     """Create a client; the current client is unchanged."""
+    profile, given = take_address(profile, given)
     check_choice(profile, given)
     client = _make(profile, given)
     if name := profile_meant(profile, given):

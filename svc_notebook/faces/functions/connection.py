@@ -86,7 +86,7 @@ def connect(
     Parameters
     ----------
     profile : str, default the environment's or the configured one
-        Name of a profile, or `local`.
+        Name of a profile, or `local`. An address such as `http://127.0.0.1:8108` is taken as `url`.
     data : path, default the user's data folder
         Folder of the local service's data.
     stay : bool, default False

@@ -173,3 +173,17 @@ def test_a_profile_has_a_region(user_file: Path) -> None:
     for client, region in ((connect("shop"), "de"), (connect("shop", region="us"), "us")):
         hosts = client.connection.open_hosts()
         assert hosts.order("events") == [f"https://insights.{region}.a.example"]
+
+
+@pytest.mark.parametrize(
+    "address", ["http://127.0.0.1:8108", "127.0.0.1:8108", "https://search.example"]
+)
+def test_an_address_in_the_place_of_a_profile_is_taken_as_the_address(address: str) -> None:
+    keys: Any = {"app_id": "SHOP", "api_key": "key"}
+
+    assert connect(address, **keys).connection == connect(url=address, **keys).connection
+
+
+def test_a_name_with_a_dot_is_a_profile() -> None:
+    with pytest.raises(NotConnected, match=r"there is no profile `search\.example`"):
+        connect("search.example", app_id="SHOP", api_key="key")
