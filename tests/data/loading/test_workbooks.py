@@ -93,21 +93,28 @@ def test_sheets_are_named_and_chosen(tmp_path: Path) -> None:
         plan(str(path), "films", sheet="notes")
 
 
-def test_an_error_in_a_cell_rejects_its_row_and_missing_values_of_formulas_are_told(
+def test_errors_and_missing_values_of_formulas_are_missing_with_a_note(
     tmp_path: Path,
 ) -> None:
     rows: list[list[Any]] = [
         ["sku", "share", "sum"],
         ["a", "#DIV/0!", 1],
         ["b", 0.5, "=1+1"],
-        ["c", 1, 2],
+        ["c", "#N/A", 2],
+        ["d", "#DIV/0!", "#REF!"],
     ]
     path = write(tmp_path / "t.xlsx", S=rows)
 
     packed = pack(str(path), id="sku")
 
-    assert packed.rejected == [(1, "share", "is an error of a formula; correct it in the workbook")]
-    assert [record["sku"] for record in packed.records] == ["b", "c"]
+    assert packed.rejected == []
+    assert [{n: v for n, v in r.items() if n != "objectID"} for r in packed.records] == [
+        {"sku": "a", "sum": 1},
+        {"sku": "b", "share": 0.5},
+        {"sku": "c", "sum": 2},
+        {"sku": "d"},
+    ]
+    assert "4 cells with #DIV/0!, #N/A, #REF!: missing values" in packed.plan.notes
     assert any("1 formulas have no stored value" in note for note in packed.plan.notes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,6 @@ CHUNK_BYTES, OVERLAP_BYTES = 1 << 20, 200
 TIME_FORMAT = re.compile(r"[hs]", re.I)
 CODE_FORMAT = re.compile(r"0{2,}")
 # The error of a lookup that has no result: a missing value.
-NOT_AVAILABLE = "#N/A"
 ERROR, TEXT = "e", "s"
 
 
@@ -78,7 +78,8 @@ class ValueReader:
     codes: dict[str, None] = field(default_factory=dict)
     local_times: dict[str, None] = field(default_factory=dict)
     clock_times: dict[str, None] = field(default_factory=dict)
-    unavailable: int = 0
+    # Cells of each error, such as #N/A.
+    formula_errors: Counter[str] = field(default_factory=Counter)
 
     def read(self, cell: Any, column: str) -> Any:
         """Return the value of a cell of a column; a date if its format has no hours."""
@@ -109,9 +110,11 @@ class ValueReader:
             )
         if self.clock_times:
             yield f"{_names(self.clock_times)}: times of day and durations are texts, HH:MM"
-        if self.unavailable:
-            plural = "" if self.unavailable == 1 else "s"
-            yield f"{self.unavailable:,} cell{plural} with {NOT_AVAILABLE}: missing values"
+        if self.formula_errors:
+            count = self.formula_errors.total()
+            plural = "" if count == 1 else "s"
+            errors = ", ".join(sorted(self.formula_errors))
+            yield f"{count:,} cell{plural} with {errors}: missing values"
 
 
 def write_clock_time(value: dt.time | dt.timedelta) -> str:

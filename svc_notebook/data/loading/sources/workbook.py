@@ -18,7 +18,6 @@ from svc_notebook.data.loading.sources.python_records import RecordStream
 from svc_notebook.data.loading.sources.read_limits import CELL_BYTES, ReadingBudget, try_reading
 from svc_notebook.data.loading.sources.sheet_cells import (
     ERROR,
-    NOT_AVAILABLE,
     TEXT,
     PlainCell,
     Row,
@@ -29,7 +28,7 @@ from svc_notebook.data.loading.sources.sheet_cells import (
 )
 from svc_notebook.data.loading.sources.sheet_header import find_header
 from svc_notebook.data.loading.sources.sheet_rows import SheetRows
-from svc_notebook.data.loading.table import RowError, SourceTable
+from svc_notebook.data.loading.table import SourceTable
 from svc_notebook.errors import BadInput, did_you_mean
 
 # Rows from which the header is found, and by which a sheet without a table is known.
@@ -229,7 +228,7 @@ def _gather(
 
 
 def _add(records: RecordStream, names: list[str], row: Row, reader: ValueReader) -> None:
-    """Add one row; a cell with an error such as #DIV/0! is an error of its row."""
+    """Add one row; a cell with an error such as #DIV/0! is a missing value."""
     record: dict[str, Any] = {}
     for number, cell in enumerate(row):
         if number == len(names):
@@ -237,12 +236,8 @@ def _add(records: RecordStream, names: list[str], row: Row, reader: ValueReader)
         if not is_filled(cell):
             continue
         name = names[number]
-        if cell.data_type == ERROR and cell.value == NOT_AVAILABLE:
-            reader.unavailable += 1
-        elif cell.data_type == ERROR:
-            reason = "is an error of a formula; correct it in the workbook"
-            records.errors.append(RowError(records.rows + 1, name, cell.value, reason))
-            record[name] = None
-        else:
-            record[name] = reader.read(cell, name)
+        if cell.data_type == ERROR:
+            reader.formula_errors[str(cell.value)] += 1
+            continue
+        record[name] = reader.read(cell, name)
     records.add(record)
