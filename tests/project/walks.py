@@ -7,6 +7,7 @@ refused keys are followed through a service inside this process.
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 import tempfile
@@ -24,7 +25,8 @@ from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
 PACKAGE = f"{Path(svc.__file__).parent}/"
-RUNS = 3
+# Other threads of the service, such as that of maintenance, run in some of them.
+RUNS = 10
 KEYSTROKE_SECONDS = 20
 
 
@@ -98,7 +100,7 @@ def walk_keystroke(walk: Walk, client: Client) -> dict[str, list[str]]:
     client.replace_all("walk-films", RECORDS)
     client.wait(client.set_settings("walk-films", SETTINGS), index="walk-films")
     editor = svc.edit.query("walk-films", client=client)
-    texts = iter(["l", "la", "lam", "lamp", "lamp f"])
+    texts = itertools.cycle(["l", "la", "lam", "lamp", "lamp f"])
 
     def type_letter() -> None:
         answered = threading.Event()

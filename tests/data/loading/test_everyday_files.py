@@ -171,12 +171,36 @@ TEXTS = {
         'id\tname\tyear\n1\tFred A\t1899\n2\t"Kid" B\t1924\n3\tNull C\t\\N\n',
         "id name year", [(1, "Fred A", 1899), (2, '"Kid" B', 1924), (3, "Null C", None)],
     ),
-    "a backslash in a name, and flags after numbers": Everyday(
-        "unit,geo\\time\t2018 \t2019 \nA,AT\t8822267 \t8858775 \nA,BE\t11398589 b\t11455519 \n"
-        "A,DE\t82792351 \t83019213 \nA,FR\t67026224 p\t1 \n",
-        "unit,geo\\time|2018|2019",
-        [("A,AT", "8822267", 8858775), ("A,BE", "11398589 b", 11455519),
-         ("A,DE", "82792351", 83019213), ("A,FR", "67026224 p", 1)],
+    "dimensions in the first column, and flags after numbers": Everyday(
+        "unit,geo\\time\t2018 \t2019 \nA,AT\t8822267 \t8858775 \nA,BE\t11398589 b\t: \n"
+        "A,DE\t: c\t83019213 \nA,FR\t67026224 ep\t-1.5 \n",
+        "unit geo 2018 2019",
+        [("A", "AT", 8822267, 8858775), ("A", "BE", 11398589, None),
+         ("A", "DE", None, 83019213), ("A", "FR", 67026224, -1.5)],
+        ".tsv",
+    ),
+    "a row of units below the names": Everyday(
+        "time,temp,rh,pressure\ns,degC,%,hPa\n0,20.1,45,1013.2\n60,20.3,46,1013.1\n"
+        "120,20.2,44,1013.0\n",
+        "time temp rh pressure",
+        [(0, 20.1, 45, 1013.2), (60, 20.3, 46, 1013.1), (120, 20.2, 44, 1013)],
+    ),
+    "units in brackets, and words for none": Everyday(
+        "station;date;wind;rain\n[-];[UTC];[m/s];[mm/h]\nA1;2023-05-01;3.5;0.1\n"
+        "A1;2023-05-02;4.5;0.0\nB2;2023-05-03;2.0;1.2\n",
+        "station date wind rain",
+        [("A1", "2023-05-01", 3.5, 0.1), ("A1", "2023-05-02", 4.5, 0),
+         ("B2", "2023-05-03", 2, 1.2)],
+    ),
+    "texts above numbers that are no units": Everyday(
+        "name,size,rating\nA,big,good\nB,3,4\nC,5,2\nD,6,1\n",
+        "name size rating",
+        [("A", "big", "good"), ("B", "3", "4"), ("C", "5", "2"), ("D", "6", "1")],
+    ),
+    "errors of formulas in columns of texts": Everyday(
+        "id,name,country,rate\n1,Desk,#REF!,1.5\n2,#NAME?,DE,#DIV/0!\n3,Lamp,#WERT!,2.5\n",
+        "id name country rate",
+        [(1, "Desk", None, 1.5), (2, None, "DE", None), (3, "Lamp", None, 2.5)],
     ),
     "cells that blanks fill up": Everyday(
         "id;name;price;town\n1;Desk      ;   12.50;Rome   \n2;Lamp      ;    7.00;Oslo   \n"
@@ -248,7 +272,34 @@ FIRESTORE = {
         for row in NAMED
     ]
 }
+BIGQUERY_FIELDS = [
+    {"name": "id", "type": "STRING"}, {"name": "n", "type": "INTEGER"},
+    {"name": "price", "type": "FLOAT"}, {"name": "sold", "type": "BOOLEAN"},
+    {"name": "tags", "type": "STRING", "mode": "REPEATED"}, {"name": "at", "type": "TIMESTAMP"},
+    {"name": "box", "type": "RECORD", "fields": [{"name": "w", "type": "INTEGER"}]},
+]  # fmt: skip
+BIGQUERY_ROWS = [
+    ("a", "9007199254740993", "1.5", "true", [{"v": "x"}], "1.6094592E9", {"f": [{"v": "3"}]}),
+    ("b", None, "2", "false", [], "1609459200000000", None),
+]
+CHART_ROWS = [({"v": "Rome"}, {"v": "Date(2020,0,5)"}, {"v": 3, "f": "3.00"}),
+              ({"v": "Oslo"}, None, {"v": 4.5})]  # fmt: skip
 DOCUMENTS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
+    "cells of BigQuery": (
+        {"kind": "bigquery#queryResponse", "schema": {"fields": BIGQUERY_FIELDS}, "totalRows": "2",
+         "rows": [{"f": [{"v": value} for value in row]} for row in BIGQUERY_ROWS],
+         "jobComplete": True},
+        [{"id": "a", "n": 9007199254740993, "price": 1.5, "sold": True, "tags": ["x"],
+          "at": "2021-01-01T00:00:00Z", "box": {"w": 3}},
+         {"id": "b", "price": 2, "sold": False, "tags": [], "at": "2021-01-01T00:00:00Z"}],
+    ),
+    "cells of a chart": (
+        {"version": "0.6", "table": {
+            "cols": [{"id": "A", "label": "city", "type": "string"},
+                     {"id": "B", "label": "day", "type": "date"}, {"id": "C", "type": "number"}],
+            "rows": [{"c": [*row]} for row in CHART_ROWS]}},
+        [{"city": "Rome", "day": "2020-01-05", "C": 3}, {"city": "Oslo", "C": 4.5}],
+    ),
     "arrays without names": (
         [[1, "Desk", 12.5], [2, "Lamp", 7.0], [3, "Chair", None]],
         [{"column0": 1, "column1": "Desk", "column2": 12.5},

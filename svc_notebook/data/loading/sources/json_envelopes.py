@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from svc_notebook.data.loading.sources.json_cells import ROWS, turn_cells
 from svc_notebook.data.loading.sources.json_lists import (
     JsonDocument,
     NestedList,
@@ -127,6 +128,10 @@ def _take_named(path: Path, document: JsonDocument, name: str, folder: Path) -> 
 
 def _take_likely(path: Path, document: JsonDocument, folder: Path, *, one_file: bool) -> _Records:
     """Write the rows that a document most likely has; a document without any is one record."""
+    if any(_last_name(nested) == ROWS for nested in document.of_objects if nested.names):
+        members = _members_at(path, [])
+        if members and (turned := turn_cells(members)):
+            return _write(turned, path, folder)
     arrays = [nested for nested in document.lists if _has_arrays(path, nested)]
     if len(arrays) == 1 and (turned := _turn_with_names(path, document, arrays[0])):
         return _write(turned, path, folder)

@@ -19,6 +19,7 @@ from svc_notebook.data.loading.sources.csv_candidates import FULL_POINTS, USUAL_
 from svc_notebook.data.loading.sources.csv_lines import MAX_SHOWN_LINES, PlainCopy, show_lines
 from svc_notebook.data.loading.sources.encoding import fresh
 from svc_notebook.data.loading.sources.printed_records import find_printed_records
+from svc_notebook.data.loading.sources.sdmx_tables import find_sdmx_table
 from svc_notebook.data.loading.text_cells.cell_kinds import NUMBER, TEXT, VALUE, column_kind
 from svc_notebook.data.loading.text_cells.signals import Decision, state
 
@@ -128,6 +129,12 @@ def _split_all(note: str, split: Callable[[str], list[str]], width: int) -> Prin
         return cells if len(cells) == width else None
 
     return PrintedTable(note, read)
+
+
+def _find_sdmx(_: str, lines: Sequence[str]) -> PrintedTable | None:
+    """Find a table of a statistics office with several dimensions in the first column."""
+    table = find_sdmx_table(lines)
+    return PrintedTable(*table) if table else None
 
 
 def _find_records(_: str, lines: Sequence[str]) -> PrintedTable | None:
@@ -447,6 +454,6 @@ def _unescape(cell: str) -> str:
 
 # Each returns how to read a kind of printed table; the most certain kinds are first.
 FINDERS: Sequence[Callable[[str, Sequence[str]], PrintedTable | None]] = (
-    _find_records, _find_log, _find_pairs, _find_box, _find_wiki, _find_fixed_width,
+    _find_sdmx, _find_records, _find_log, _find_pairs, _find_box, _find_wiki, _find_fixed_width,
     _find_long_separator, _find_escapes, _find_mixed_blanks, _find_aligned,
 )  # fmt: skip

@@ -36,6 +36,24 @@ IMPORT_ID = '{"ImportId"'
 MAX_DESCRIPTION_ROWS, MAX_DESCRIBED_COLUMNS = 6, 100
 # A cell of a row of formats below the names, as hydrological services write it: `15s`, `14n`.
 FORMAT = re.compile(r"\d{1,3}[sdn]")
+# A unit of measurement, as a cell of a row below the names has it, alone or in brackets.
+_UNIT = (
+    r"[\u00b5\u03bcumknMGcdh]?"
+    r"(?:m|g|s|A|V|W|Wh|J|Hz|Pa|bar|l|L|mol|K|\u2126|ohm|lx|N|T|S|eV|B|bit|Bq|Sv)"
+    r"|%(?: ?RH)?|\u2030|\u00b0[CFK]?|deg(?:rees?)?[CFK]?|[CF]|Celsius|Fahrenheit|rad"
+    r"|h|d|min|hours?|days?|yrs?|sec(?:onds?)?|minutes?|years?|ha|t|lbs?|oz|ft|in|mi|gal|psi|mph|kn|kts?|knots|rpm|dB[A-Z]?|pp[mb]v?|pH"
+    r"|VA|k?VAr?|inches|mmHg|inHg|lux|cells|counts?|NTU|PSU|EUR|USD|GBP|CHF|\u20ac|\$|\u00a3"
+)
+_POWER = r"(?:\^?-?[123]|[\u00b2\u00b3])?"
+_PRODUCT = rf"(?:{_UNIT}){_POWER}(?:[ \u00b7*/.](?:{_UNIT}|100 ?ml){_POWER}){{0,3}}"
+UNIT = re.compile(rf"{_PRODUCT}|\[(?:{_PRODUCT}|-)?\]|\((?:{_PRODUCT}|-)?\)")
+# What stands in a row of units below the names of columns without one.
+NO_UNIT = re.compile(
+    r"-|n/a|none|text|string|code|name|id|date|time|utc|local|yyyy-?mm-?dd.*|dd\.mm\.yyyy.*|hh:mm.*"
+    r"|unit(?:s|less)?|\[(?:text|name|id|date|utc|unitless)\]",
+    re.I,
+)
+MIN_UNITS_COUNT = 2
 MAX_SHOWN_CHARACTERS = 40
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
@@ -147,10 +165,12 @@ def count_tall_header(rows: Sequence[Sequence[str]]) -> int:
     a row above has gaps or the last is a full one.
     """
     cells = [[cell.strip() for cell in row] for row in rows]
+    described = count_description_rows(cells)
+    if described and _are_units(cells[1]):
+        return described + 1
     for number in range(MAX_HEADER_ROWS, 1, -1):
         if len(cells) > number + 1 and _is_tall_header(cells[:number], cells[number:]):
             return number
-    described = count_description_rows(cells)
     return described + 1 if described else 0
 
 
@@ -171,6 +191,7 @@ def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
     ):
         return 0
     certain = count > 1 or _is_format(others[0]) or not all(others[0][n] for n in values)
+    certain = certain or _are_units(others[0])
     return count if certain and all(_is_description(row, values) for row in described) else 0
 
 
@@ -192,7 +213,9 @@ def _find_values_below(rows: Sequence[Sequence[str]]) -> tuple[int, dict[int, st
 
 def _is_description(row: Sequence[str], values: Mapping[int, str]) -> bool:
     """Return whether a row has texts where the rows below have numbers or dates."""
-    kinds = [(cell_kind(row[n]), kind) for n, kind in values.items()]
+    kinds = [
+        (TEXT if UNIT.fullmatch(row[n]) else cell_kind(row[n]), kind) for n, kind in values.items()
+    ]
     texts = sum(kind in (TEXT, MOMENT) for kind, _ in kinds)
     missing = sum(kind == MISSING for kind, _ in kinds)
     return texts > missing and all(kind not in (below, NUMBER) for kind, below in kinds)
@@ -202,10 +225,18 @@ def _is_format(row: Sequence[str]) -> bool:
     return all(map(FORMAT.fullmatch, row))
 
 
+def _are_units(row: Sequence[str]) -> bool:
+    """Return whether a row has units of measurement, and nothing else but words for no unit."""
+    filled = [*filter(None, map(str.strip, row))]
+    units = [cell for cell in filled if UNIT.fullmatch(cell)]
+    others = [cell for cell in filled if not UNIT.fullmatch(cell)]
+    return len(units) >= MIN_UNITS_COUNT and all(map(NO_UNIT.fullmatch, others))
+
+
 def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether rows below the names are no parts of the names: several, or of one form."""
     last = rows[-1]
-    if all(cell.startswith(IMPORT_ID) for cell in last) or _is_format(last):
+    if all(cell.startswith(IMPORT_ID) for cell in last) or _is_format(last) or _are_units(last):
         return True
     return len(rows) > 1 and all(names)
 

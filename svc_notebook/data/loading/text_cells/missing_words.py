@@ -6,17 +6,22 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+# Errors of formulas as spreadsheets write them, in English, German, French and Spanish.
+FORMULA_ERRORS = (
+    *("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!", "#CALC!"),
+    *("#WERT!", "#BEZUG!", "#ZAHL!", "#\u00dcBERLAUF!", "#VALEUR!", "#NOMBRE!", "#NOM?", "#NUL!"),
+    *("#\u00a1DIV/0!", "#\u00a1VALOR!", "#\u00a1REF!", "#\u00a1NUM!", "#\u00bfNOMBRE?"),
+)  # fmt: skip
 # Words for a missing value in a column whose other values are numbers or truth values.
 MISSING_WORDS = (
     *("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-"),
     *("\\N", "#N/A", "#NV", "<NA>", "(null)", "n.a.", "N.A.", "na", "n.d.", "k.A.", "k. A."),
-    *("NAN", ":", "...", "\u2026", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?"),
-    *("#WERT!", "#BEZUG!"),
+    *("NAN", ":", "...", "\u2026", *FORMULA_ERRORS),
     *("?", "..", ".", "--", " --", "---", "\u2013", "\u2014", "NaT", "Null", "none", "NONE"),
 )  # fmt: skip
 is_missing_text = frozenset(MISSING_WORDS).__contains__
 # Words that are never a text.
-CERTAIN_WORDS = ("\\N", "#N/A", "#NV", "<NA>", "(null)", "NaN", "nan", "NaT")
+CERTAIN_WORDS = ("\\N", "#N/A", "#NV", "<NA>", "(null)", "NaN", "nan", "NaT", *FORMULA_ERRORS)
 # These, and those that need evidence from the table.
 TEXT_WORDS = (*CERTAIN_WORDS, "N/A", "n/a", "NULL", "null", "NA", "None")
 # Signs that are missing values of columns of text only if they are so in columns of numbers.
