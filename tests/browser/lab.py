@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 # Chromium as root and without a network it may reach.
@@ -56,7 +56,7 @@ def _start(
     home: Path, folder: Path, port: int, python: str, variables: dict[str, str]
 ) -> subprocess.Popen[bytes]:
     settings = home / "settings"
-    _switch_off_news(settings)
+    _write_settings(settings)
     return subprocess.Popen(
         [
             python, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
@@ -74,12 +74,16 @@ def _start(
     )  # fmt: skip
 
 
-def _switch_off_news(settings: Path) -> None:
-    """Without an answer JupyterLab asks whether it may fetch news, over the page."""
-    folder = settings / "@jupyterlab" / "apputils-extension"
-    folder.mkdir(parents=True)
-    news = {"fetchNews": "false", "checkForUpdates": False}
-    (folder / "notification.jupyterlab-settings").write_text(json.dumps(news))
+def _write_settings(settings: Path) -> None:
+    """Prevent dialogs over the page: one about news, one about a file that was saved twice."""
+    values: dict[str, dict[str, Any]] = {
+        "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+        "docmanager-extension/plugin": {"autosave": False, "lastModifiedCheckMargin": 600_000},
+    }
+    for name, members in values.items():
+        path = settings / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True)
+        path.write_text(json.dumps(members))
 
 
 def _wait_until_up(url: str, process: subprocess.Popen[bytes]) -> None:

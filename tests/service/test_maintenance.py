@@ -254,6 +254,8 @@ def test_files_newer_than_the_records_are_not_believed(tmp_path: Path) -> None:
     add(service, "2")
     wait_saved(service)
     service.stop()
+    # The thread that is still deleting files is not waited for.
+    service._maintenance._thread.join(10)
     shutil.copytree(tmp_path / "b" / "engine", tmp_path / "a" / "engine", dirs_exist_ok=True)
 
     again = Service(tmp_path / "a")

@@ -27,7 +27,7 @@ async def crawler_id(client: EndpointClient, crawler: str) -> str:
     """Return the id of a crawler given by id or by name; raises `BadInput`."""
     if not isinstance(crawler, str) or not crawler:
         raise BadInput(
-            "`crawler` must be the name or the id of a crawler; read_crawlers() lists them"
+            "`crawler` must be the name or the id of a crawler; svc.read_crawlers() lists them"
         )
     if ID.fullmatch(crawler):
         return crawler
@@ -38,7 +38,7 @@ async def crawler_id(client: EndpointClient, crawler: str) -> str:
         raise BadInput(f"{len(fitting)} crawlers are named {crawler}; pass the id of one: {ids}")
     if not fitting:
         names = [entry["name"] for entry in await list_all(client)]
-        hint = did_you_mean(crawler, names) or "; read_crawlers() lists them"
+        hint = did_you_mean(crawler, names) or "; svc.read_crawlers() lists them"
         raise BadInput(f"no crawler is named {crawler}{hint}")
     return fitting[0]["id"]
 
@@ -94,4 +94,6 @@ async def _check_not_blocked(client: EndpointClient, crawler: str, tasks: list[s
     if facts.get("blockingTaskId") in tasks:
         raise TaskFailed(f"the crawler {name} is blocked: {facts.get('blockingError', '')}")
     if facts.get("reindexing") and not facts.get("running", True):
-        raise TaskFailed(f"the crawler {name} is paused; run_crawler({name!r}) resumes the crawl")
+        raise TaskFailed(
+            f"the crawler {name} is paused; svc.run_crawler({name!r}) resumes the crawl"
+        )

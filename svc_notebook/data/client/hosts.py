@@ -80,7 +80,7 @@ def build_hosts(
     if not (url or domain or hosts):
         raise NotConnected(
             "no address to connect to; pass url= or domain=, set SVC_URL, "
-            'or start the local service by connect("local")'
+            'or start the local service by svc.connect("local")'
         )
     addresses: dict[Role, tuple[str, ...]] = {}
     if url:

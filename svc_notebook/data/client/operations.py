@@ -210,7 +210,8 @@ class _BrowseProgress:
         return CursorRepeated(
             f"browse of {self._index}: {reason}, after {self._records:,} records, so the browse "
             "would not end. Read the rest with filters that partition the index, or browse again "
-            "when the service works; read_browse(..., chunksize=...) keeps the records read so far",
+            "when the service works; svc.read_browse(..., chunksize=...) keeps the records read so "
+            "far",
             endpoint="browse", cursor=self._cursor, records=self._records,
         )  # fmt: skip
 

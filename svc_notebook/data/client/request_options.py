@@ -145,7 +145,7 @@ def _check_header(name: object, value: object) -> None:
         raise BadInput(f"{name!r} is not a valid name of a header")
     if name.lower() in _RESERVED or _KEY_HEADERS.fullmatch(name):
         raise BadInput(
-            f"the connection sets the header {name}; pass application and key to connect(...)"
+            f"the connection sets the header {name}; pass application and key to svc.connect(...)"
         )
     _check_text(name, value)
 

@@ -37,7 +37,7 @@ async def next_page(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
     if origin.reader == "search":
         return await origin.read(client, **_following(origin.arguments, frame.attrs["svc"]))
     if origin.reader != "read_browse":
-        raise BadInput(f"the result of {origin.reader} has no pages; refresh() reads it again")
+        raise BadInput(f"the result of {origin.reader} has no pages; svc.refresh(…) reads it again")
     origin.check(client)
     position = frame.attrs["svc"].get("next")
     if position is None:

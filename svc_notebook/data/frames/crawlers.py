@@ -122,7 +122,8 @@ async def _every_url(
 
 UNSUPPORTED = (
     "this service does not list the outcomes of single URLs, because the API has no endpoint for "
-    "that: `read_crawler_urls` counts them, and a local service lists them: svc.connect('local')"
+    "that: `svc.read_crawler_urls` counts them, and a local service lists them: "
+    "svc.connect('local')"
 )
 
 

@@ -36,13 +36,14 @@ class FrameOrigin:
         if not isinstance(frame, pd.DataFrame):
             raise BadInput(
                 f"pass the DataFrame that a search or a reader returned, not {_shown(frame)}; "
-                "search(index) returns one, and read_browse(index) reads all records of an index"
+                "svc.search(index) returns one, and svc.read_browse(index) reads all records of an "
+                "index"
             )
         facts = frame.attrs.get("svc", {})
         values: list[Any] = [facts.get(name) for name in cls.__dataclass_fields__]
         if None in values or values[0] not in READERS:
             raise BadInput(
-                "this DataFrame has no record of how it was read; search(…) and the read_… "
+                "this DataFrame has no record of how it was read; svc.search(…) and the read_… "
                 "functions add one, and pandas drops it when DataFrames are joined"
             )
         reader, arguments, *where = values

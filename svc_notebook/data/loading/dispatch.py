@@ -71,7 +71,7 @@ async def push(
 ) -> LoadResult:
     """Write a DataFrame's rows to an index, and wait until they are published."""
     if isinstance(df, (str, os.PathLike)):
-        raise BadInput("a text is not a DataFrame; load(…) takes files, URLs and SQL")
+        raise BadInput("a text is not a DataFrame; svc.load(…) takes files, URLs and SQL")
     return await load(
         client, df, index, if_exists=if_exists, min_share=min_share, verify=verify,
         in_flight=in_flight, on_progress=on_progress, undo_rows=undo_rows, **options,
@@ -188,7 +188,7 @@ async def _accept(
 def _check_index(index: object) -> None:
     if not isinstance(index, str) or not index:
         raise BadInput(
-            f"`index` must be the name of an index, not {index!r}: load(source, 'films')"
+            f"`index` must be the name of an index, not {index!r}: svc.load(source, 'films')"
         )
     if any("\ud800" <= letter <= "\udfff" for letter in index):
         raise BadInput(

@@ -182,7 +182,7 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Plot:
 
 def plot_key_use(keys: pd.DataFrame, *, top: int = 20, axes: Any = None) -> Plot:
     """Draw the requests of the `top` keys of an overview's `key_use`, with failed ones darker."""
-    check_columns(keys, ("key", "count", "errors", "last"), "overview().key_use")
+    check_columns(keys, ("key", "count", "errors", "last"), "svc.overview().key_use")
     check_top(top)
     total = int(keys["count"].sum())
     shown = keys.sort_values("count", ascending=False, kind="stable").head(top)

@@ -51,7 +51,7 @@ HEADER_INCHES, TASK_INCHES = 0.9, 0.26
 def plot_index_sizes(sizes: pd.DataFrame, *, top: int = 5, axes: Any = None) -> Plot:
     """Draw records, size and pending tasks of the `top` indices over time; three axes."""
     needed = ("at", "index", *(column for column, _ in SIZE_PANELS))
-    check_columns(sizes, needed, "overview().sizes")
+    check_columns(sizes, needed, "svc.overview().sizes")
     check_top(top)
     drawn = make_axes(axes, 3, 1, SIZES_HEIGHT_INCHES, sharex=True)
     largest = _largest(sizes, top)
@@ -124,7 +124,7 @@ def _label_ends(axis: Axes, ends: Sequence[tuple[float, str]]) -> None:
 
 def plot_events(events: pd.DataFrame, *, axes: Any = None) -> Plot:
     """Draw the events of each day by type, from an overview's `events`."""
-    check_columns(events, ("day", "type", "count"), "overview().events")
+    check_columns(events, ("day", "type", "count"), "svc.overview().events")
     axis: Axes = make_axes(axes, 1, 1, EVENTS_HEIGHT_INCHES)[0]
     total = int(events["count"].sum())
     clean(axis, f"{total:,} event{'s' * (total != 1)} by day")

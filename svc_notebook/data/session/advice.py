@@ -41,9 +41,9 @@ async def _index_meant(arguments: Mapping[str, Any], client: AsyncClient) -> str
     if not unknown:
         return ""
     listed = (
-        "read_indices() lists the existing ones"
+        "svc.read_indices() lists the existing ones"
         if existing
-        else "no index exists yet; load(...) creates one"
+        else "no index exists yet; svc.load(...) creates one"
     )
     return did_you_mean(unknown[0], existing).removeprefix("; ") or listed
 

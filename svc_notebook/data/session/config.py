@@ -86,7 +86,7 @@ def check_choice(profile: object, given: Values) -> None:
     """Reject arguments that name no service, or two of them."""
     if profile is not None and not isinstance(profile, str):
         raise BadInput(
-            f"`profile` must be the name of a profile, not {profile!r}: connect('local')"
+            f"`profile` must be the name of a profile, not {profile!r}: svc.connect('local')"
         )
     url = given.get("url")
     if profile == LOCAL and (named := list(address_of(present(given)))):
@@ -260,11 +260,11 @@ def _advice(name: str | None) -> str:
             f"the profile `{name}` has no API key; set SVC_API_KEY, put api_key into "
             f"{user_file()}, or type: keyring set svc-notebook {name}"
         )
-    calls = ", ".join(f'connect("{other}")' for other in profiles())
+    calls = ", ".join(f'svc.connect("{other}")' for other in profiles())
     return (
-        'no API key is known; connect("local") starts the local service, '
+        'no API key is known; svc.connect("local") starts the local service, '
         f"{f'{calls} uses a profile, ' if calls else ''}"
-        "connect(url=..., app_id=..., api_key=...) any other"
+        "svc.connect(url=..., app_id=..., api_key=...) any other"
     )
 
 
@@ -272,7 +272,7 @@ def _advice_on_application(name: str | None) -> str:
     remedy = f"put app_id into the profile `{name}`" if name else "pass a profile that has one"
     return (
         "no application id is known, and a key works only with its application; pass it to "
-        f"connect(..., app_id=...), or set SVC_APP_ID, or {remedy}"
+        f"svc.connect(..., app_id=...), or set SVC_APP_ID, or {remedy}"
     )
 
 

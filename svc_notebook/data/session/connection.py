@@ -216,7 +216,7 @@ def current() -> Client:
     """
     if _current is None:
         raise NotConnected(
-            'not connected; connect("local") uses the local service, connect("PROFILE") a '
-            "profile, connect(url=..., app_id=..., api_key=...) any other"
+            'not connected; svc.connect("local") uses the local service, svc.connect("PROFILE") a '
+            "profile, svc.connect(url=..., app_id=..., api_key=...) any other"
         )
     return _current

@@ -27,7 +27,8 @@ _NAMED = re.compile(r"`svc\.(?P<name>[a-z_]+)`")
 _OF_NOTEBOOKS = re.compile(r",? or (?:pass )?--from VARIABLE")
 # Characters of which a shell makes something else.
 _EXPANDED = frozenset('*?$`\\"!&|;<>()#~ ')
-_CONNECT = re.compile(r"; connect\(.*", re.S)
+_CONNECT = re.compile(r"; svc\.connect\(.*", re.S)
+_LOCAL = re.compile(r"`?svc\.connect\(['\"]local['\"]\)`?")
 ENVIRONMENT = "set SVC_URL, SVC_APP_ID and SVC_API_KEY"
 HOW_TO_CONNECT = f"; pass --profile NAME, {ENVIRONMENT}, or start the local service by `svc serve`"
 HOW_TO_CONNECT_TESTS = f"; pass --svc-profile NAME, or {ENVIRONMENT}"
@@ -47,6 +48,7 @@ def spell(text: str, verb: Verb | None, face: Face) -> str:
     """Return a message of functions in the words of a surface."""
     if face == "command":
         text = _OF_NOTEBOOKS.sub("", _CONNECT.sub(HOW_TO_CONNECT, text))
+        text = _LOCAL.sub("`svc serve`", text)
     text = _CALL.sub(lambda match: _spell_call(match, face), text)
     text = _NAMED.sub(lambda match: _spell_call(match, face), text)
     return _spell_arguments(text, verb, face) if verb is not None else text

@@ -144,8 +144,9 @@ async def _read_crawlers(client: AsyncClient) -> dict[str, tuple[str, Config]]:
         name = listed["name"]
         if name in crawlers:
             raise BadInput(
-                f"two crawlers are named {name}: rename one with rename_crawler({listed['id']!r}, "
-                "NAME), because files are named by their crawlers"
+                f"two crawlers are named {name}: rename one with "
+                f"svc.rename_crawler({listed['id']!r}, NAME), because files are named by their "
+                "crawlers"
             )
         state: dict[str, Any] = {**await client.get_crawler(listed["id"], withConfig=True)}
         crawlers[name] = listed["id"], state.get("config", {})
@@ -175,7 +176,7 @@ def _unmask(value: Any, live: Any, at: str) -> Any:
         if not isinstance(live, str):
             raise BadInput(
                 f"{at} is masked, and no crawler has its value: create the crawler once with "
-                "create_crawler and the secret, then apply the file"
+                "svc.create_crawler and the secret, then apply the file"
             )
         return live
     if isinstance(value, dict):

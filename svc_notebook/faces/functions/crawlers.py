@@ -314,7 +314,7 @@ async def delete_crawler(crawler: str, *, client: AnyClient | None = None) -> Wr
             raise
         message = (
             "this service deletes crawlers only in its dashboard, because the API has no endpoint "
-            f"for that; pause_crawler({crawler!r}) stops its crawls"
+            f"for that; svc.pause_crawler({crawler!r}) stops its crawls"
         )
         raise NotFound(message, status=error.status, endpoint=error.endpoint) from error
     return {"crawler": crawler, **done}
@@ -418,11 +418,11 @@ def _describe_existing(name: str, ids: list[str]) -> str:
     if len(ids) > 1:
         return (
             f"{len(ids)} crawlers are named {name} ({', '.join(ids)}): rename or delete all but "
-            f"one with rename_crawler(ID, NAME) or delete_crawler(ID)"
+            f"one with svc.rename_crawler(ID, NAME) or svc.delete_crawler(ID)"
         )
     return (
         f"a crawler is named {name} already ({ids[0]}): pass if_exists='replace' to replace its "
-        f"configuration, or another name, or delete it with delete_crawler({name!r})"
+        f"configuration, or another name, or delete it with svc.delete_crawler({name!r})"
     )
 
 

@@ -39,7 +39,7 @@ async def warn_of_search(
     elif PAGINATION_MESSAGE in facts.get("message", ""):
         warn_user(
             f"no hits on this page of {index}: it is beyond paginationLimitedTo; "
-            f"read_browse({index!r}, ...) reads all records that match",
+            f"svc.read_browse({index!r}, ...) reads all records that match",
             NoHitsWarning,
         )
     elif reason := await summarize(client, index, {**params, "query": query}, MAX_WORDS):

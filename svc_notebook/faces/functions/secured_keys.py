@@ -61,7 +61,7 @@ def secured_key(
     return mask_key(secured, reveal)
 
 
-_PARENT_ADVICE = "make a parent with `add_key(acl=['search'])`"
+_PARENT_ADVICE = "make a parent with `svc.add_key(acl=['search'])`"
 
 
 def _is_admin_key(text: str) -> bool:
@@ -109,7 +109,7 @@ def explain_key(key: AnyKey) -> DataFrame:
     """
     secured = read_secured_key(key_text(key))
     if secured is None:
-        raise BadInput("this is not a secured key; use `get_key` for the rights of other keys")
+        raise BadInput("this is not a secured key; use `svc.get_key` for the rights of other keys")
     rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(secured)]
     return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
 
@@ -142,7 +142,9 @@ def get_remaining_validity(key: AnyKey) -> float:
     """
     secured = read_secured_key(key_text(key))
     if secured is None:
-        raise BadInput("this is not a secured key; use `get_key` for the validity of other keys")
+        raise BadInput(
+            "this is not a secured key; use `svc.get_key` for the validity of other keys"
+        )
     until = secured.restrictions().get("validUntil")
     if until is None:
         return math.inf

@@ -145,7 +145,7 @@ async def set_settings(
     """
     if not isinstance(given, Mapping | None):
         raise BadInput(
-            "settings must be a dict, such as set_settings('films', {'hitsPerPage': 10})"
+            "settings must be a dict, such as svc.set_settings('films', {'hitsPerPage': 10})"
         )
     read = read_settings_file(file) if file else {}
     values: SettingsChange = {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]

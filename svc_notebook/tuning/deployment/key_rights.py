@@ -35,7 +35,7 @@ class KeyRights:
             word = "right" if len(lacking) == 1 else "rights"
             raise KeyRefused(
                 f"{action} needs the {word} {named} on {self.side}, which its key lacks; nothing "
-                "was sent. Use another key: `add_key` with the admin key creates one",
+                "was sent. Use another key: `svc.add_key` with the admin key creates one",
                 status=403,
             )
         beyond = [name for name in indices if not self._reaches(name)]

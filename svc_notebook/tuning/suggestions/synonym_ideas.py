@@ -255,7 +255,7 @@ def ideas_from_reformulations(
         return
     for name in ("query", "userToken", "timestamp"):
         if name not in searches:
-            raise BadInput(f"searches need a column `{name}`, as `read_searches` returns it")
+            raise BadInput(f"searches need a column `{name}`, as `svc.read_searches` returns it")
     used = _used(events)
     users: dict[tuple[str, str], set[Any]] = {}
     queries: dict[tuple[str, str], set[str]] = {}

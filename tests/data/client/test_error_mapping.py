@@ -145,12 +145,12 @@ def test_a_refused_key_is_told_which_right_it_lacks(name: str, right: str) -> No
         (
             "search",
             "this key does not reach the index x",
-            "; whoami() shows the rights of this key",
+            "; svc.whoami() shows the rights of this key",
         ),
         (
             "batch",
             "this key lacks the right `addObject`",
-            "; whoami() shows the rights of this key",
+            "; svc.whoami() shows the rights of this key",
         ),
         ("search", "Method not allowed with this API key", "; search: the key needs the right"),
         ("run_crawler", "Invalid crawler user id", "; run_crawler: needs the crawler user id"),

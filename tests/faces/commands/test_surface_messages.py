@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import svc_notebook as svc
 from svc_notebook.core.foreign_names import same_name
 from svc_notebook.errors import BadInput, BadOption, SvcError
 from svc_notebook.faces.commands.binding import bind_words
 from svc_notebook.faces.commands.execution import files_of
 from svc_notebook.faces.commands.registry import VERBS, pick_verb
 from svc_notebook.faces.commands.surface_messages import spell, spell_error
+from tests.conftest import ROOT
 from tests.faces.commands.conftest import Typed
+
+# The names that replace those of the official client, which are shown with `svc.` before them.
+REPLACEMENTS = {'endpoint_calls.py: call("', "loads.py: push(action='update')"}
 
 
 @pytest.mark.parametrize(
@@ -47,9 +54,43 @@ def test_arguments_and_functions_in_a_message_are_options_and_verbs(
 
 
 def test_a_command_says_how_a_shell_connects() -> None:
-    text = spell('not connected; connect("local") uses the local service', None, "command")
+    text = spell('not connected; svc.connect("local") uses the local service', None, "command")
 
     assert text.startswith("not connected; pass --profile NAME, set SVC_URL")
+
+
+def test_a_command_starts_the_local_service_by_a_command() -> None:
+    text = spell('set SVC_URL, or start it by svc.connect("local")', None, "command")
+
+    assert text == "set SVC_URL, or start it by `svc serve`"
+
+
+def test_messages_name_functions_as_users_type_them() -> None:
+    """Magics and commands spell `svc.load(...)`; a call without `svc.` stays as it is."""
+    names = [name for name in dir(svc) if not name.startswith("_")]
+    bare = re.compile(rf"(?<![\w.])({'|'.join(names)})\([^)]*\)?")
+    calls = {
+        f"{path.name}: {match[0]}"
+        for path in (ROOT / "svc_notebook").rglob("*.py")
+        for text in read_messages(path)
+        for match in bare.finditer(text)
+    }
+
+    assert calls == REPLACEMENTS
+
+
+def read_messages(path: Path) -> Iterator[str]:
+    """Yield the texts of a module, without its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, documented) and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from [node.value] if id(node) not in docstrings else []
 
 
 def test_a_command_names_no_variables_of_notebooks() -> None:

@@ -161,7 +161,7 @@ def given(place: Place, folder: Path) -> dict[str, Any]:
         "file": folder / "t.csv", "shown": frame, "run": runs, "pairs": judged,
         "judge": lambda pairs: [1] * len(pairs),
         "from_": "none", "to": "none", "folder": folder, "sources": [place.name],
-        "params": {}, "at": None,
+        "params": {}, "at": None, "step": "search", "words": [],
     }  # fmt: skip
 
 

@@ -171,7 +171,7 @@ def _advice_on_key(endpoint: Endpoint, message: str) -> str:
         return f"{endpoint.name}: {describe_access(endpoint.acl)}"
     if unknown:
         return "check that the application id and the key belong to this service"
-    return "whoami() shows the rights of this key; connect(...) accepts another key"
+    return "svc.whoami() shows the rights of this key; svc.connect(...) accepts another key"
 
 
 def _read_message(status: int, content: bytes) -> str:

@@ -106,8 +106,8 @@ def _failed(endpoint: Endpoint, tries: list[AttemptOutcome], *, repeatable: bool
 def _advice(host: str) -> str:
     if is_loopback(host):
         return (
-            'check that the service on this machine is running; connect("local") starts one, in a '
-            "shell `svc serve`"
+            'check that the service on this machine is running; svc.connect("local") starts one, '
+            "in a shell `svc serve`"
         )
     return "check the address, the network, and whether the service is up"
 

@@ -270,7 +270,7 @@ class _DaskRun:
                 f"rejected; {self.index} is unchanged"
                 if self.rows
                 else f"{self.partitions.name} has no rows; {self.index} is unchanged. "
-                f"clear_index({self.index!r}) empties it"
+                f"svc.clear_index({self.index!r}) empties it"
             )
         stored = await count_records(self.client, target)
         if self.sent != stored:

@@ -137,7 +137,7 @@ def read_partition(
 def _changed(what: str, count: int, expected: int) -> BadInput:
     return BadInput(
         f"{what} has {count:,} records, but had {expected:,} when the partitions were made: the "
-        "index has changed, so that records could be lost or read twice. Call read_dask again"
+        "index has changed, so that records could be lost or read twice. Call svc.read_dask again"
     )
 
 
@@ -382,7 +382,9 @@ async def _count_facet(
     try:
         return await client.search(index, **query)
     except NotFound as error:
-        raise BadInput(f"there is no index {index}; read_indices() lists the indices") from error
+        raise BadInput(
+            f"there is no index {index}; svc.read_indices() lists the indices"
+        ) from error
 
 
 async def _count(client: AsyncClient, index: str, params: SearchParams) -> int:

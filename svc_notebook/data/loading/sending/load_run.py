@@ -79,7 +79,9 @@ def _nothing_to_send(plan: LoadPlan, index: str, if_exists: IfExists) -> str:
             "lists the rejected rows"
         )
     if if_exists == "replace":
-        return f"the source has no rows to replace {index} with; clear_index({index!r}) empties it"
+        return (
+            f"the source has no rows to replace {index} with; svc.clear_index({index!r}) empties it"
+        )
     return f"{plan.source} has no rows, and {index} is unchanged; check that it is complete"
 
 
