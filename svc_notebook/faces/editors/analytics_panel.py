@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import traitlets
 from pandas import DataFrame
 
+from svc_notebook.core.api.texts import list_texts
 from svc_notebook.core.display import Html, write_table
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.editors import event_loop
@@ -126,6 +127,7 @@ class AnalyticsPanel(Editor):
     @call
     async def continue_with(self, step: Step, queries: list[str], words: list[str]) -> str:
         """Open queries in another editor; return its code if no editor is beside this one."""
+        queries, words = list_texts(queries, "queries"), list_texts(words, "words")
         if self._take_step is None:
             return write_editor(step, self.index, queries, words)
         await self._take_step(step, queries, words)

@@ -182,7 +182,7 @@ def owner_of(taker: Taker, place: Place, stack: contextlib.ExitStack) -> list[An
     openers: dict[str, Callable[..., Any]] = {
         "RuleEditor": editors.rules, "SynonymEditor": editors.synonyms,
         "SettingsEditor": editors.settings, "QueryEditor": editors.query,
-        "JudgmentEditor": editors.judgments,
+        "JudgmentEditor": editors.judgments, "AnalyticsPanel": editors.analytics,
     }  # fmt: skip
     return [openers[where](place.name)]
 
