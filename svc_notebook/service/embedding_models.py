@@ -15,6 +15,12 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 
 STATIC_PACKAGE = "wordllama"
+STATIC_REQUIREMENT = (
+    "svc-notebook[semantic-static]"
+    if sys.version_info < (3, 14)
+    # It has no wheel there: pip builds it, which needs a C++ compiler.
+    else f"{STATIC_PACKAGE}==0.4.0.post1"
+)
 STATIC_WEIGHTS = "wordllama/weights/l2_supercat_256.safetensors"
 STATIC_TOKENIZER = "wordllama/tokenizers/l2_supercat_tokenizer_config.json"
 # Tokens of a text that count, at most: a few pages.
@@ -104,7 +110,7 @@ class FastEmbed:
 
 # The models of packages: their class, and what to install.
 MODELS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "static": (StaticModel, "svc-notebook[semantic-static]"),
+    "static": (StaticModel, STATIC_REQUIREMENT),
     "model2vec": (Model2Vec, "model2vec"),
     "sentence-transformers": (SentenceTransformers, "sentence-transformers"),
     "fastembed": (FastEmbed, "fastembed"),

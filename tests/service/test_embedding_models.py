@@ -19,6 +19,7 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.embedding_endpoint import KEY_VARIABLE, PRICE_VARIABLE
+from svc_notebook.service.embedding_models import STATIC_REQUIREMENT
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
@@ -111,7 +112,7 @@ def test_an_embedder_that_cannot_be_loaded_says_what_to_do(
         monkeypatch.setitem(sys.modules, module, None)
     monkeypatch.setenv(KEY_VARIABLE, "secret")
     faults = {
-        "static": 'pip install "svc-notebook[semantic-static]"',
+        "static": f'pip install "{STATIC_REQUIREMENT}"',
         "model2vec:x": 'pip install "model2vec"',
         "sentence-transformers:x": 'pip install "sentence-transformers"',
         "fastembed:x": 'pip install "fastembed"',
