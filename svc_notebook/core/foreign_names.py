@@ -16,13 +16,16 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
          "import", "import_file", "create_index", "upload"), (_LOAD,)),
     **dict.fromkeys(
         ("add", "add_documents", "bulk", "index", "insert", "save", "save_records", "update",
-         "update_documents", "update_records", "upsert", "write"), (_PUSH, _LOAD)),
+         "update_documents", "update_records", "upsert", "write", "append", "send", "to_svc"),
+        (_PUSH, _LOAD)),
     **dict.fromkeys(("to_csv", "to_json", "to_parquet", "download", "dump"), ("export",)),
     **dict.fromkeys(
         ("delete", "drop", "remove", "rm", "delete_documents", "delete_by_query"),
         ("delete_records", "drop_index")),
     **dict.fromkeys(
-        ("all", "fetch", "head", "iterate", "sample", "scan", "scroll"), ("read_browse",)),
+        ("all", "fetch", "head", "iterate", "sample", "scan", "scroll", "read", "records", "browse",
+         "get_all", "read_all", "read_index", "to_dataframe", "to_df", "to_pandas"),
+        ("read_browse",)),
     **dict.fromkeys(("get", "get_document", "get_documents", "get_record"), ("read_records",)),
     **dict.fromkeys(
         ("count", "describe", "get_indexes", "indexes", "indices", "list", "list_indexes", "ls",
@@ -44,9 +47,19 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("rename", "rename_index", "mv"), ("move_index",)),
     **dict.fromkeys(("cp", "duplicate", "copy"), ("copy_index",)),
     "cache": ("paths",),
-    "add_synonyms": ("save_synonyms",), "add_rule": ("save_rules",), "add_rules": ("save_rules",),
+    **dict.fromkeys(("disconnect", "shutdown", "quit"), ("stop",)),
+    **dict.fromkeys(("add_synonym", "create_synonym", "add_synonyms"), ("save_synonyms",)),
+    "add_rule": ("save_rules",), "add_rules": ("save_rules",),
     "promote": ("pin",), "bury": ("hide",), "logs": ("read_logs",), "tail": ("read_logs",),
     "settings_of": ("settings",),
+}  # fmt: skip
+# Methods of `df.svc` by the names of others, beside those of functions.
+METHODS = {"upload": (_PUSH,), "load": (_PUSH,)}
+# Editors by the names of others.
+EDITORS = {
+    "search": "query", "searches": "query", "hits": "query", "synonym": "synonyms", "rule": "rules",
+    "pins": "rules", "judge": "judgments", "ratings": "judgments", "config": "settings",
+    "ranking": "settings", "crawlers": "crawler", "index": "workbench", "dashboard": "analytics",
 }  # fmt: skip
 # Second words of verbs by the names of others; the first that a family has is meant.
 ACTIONS: dict[str, tuple[str, ...]] = {
@@ -103,6 +116,13 @@ def suggest_foreign(name: str) -> str:
     """Return `; use X` for a function of other tools, where `svc` has one of that meaning."""
     meant = [f"`svc.{function}`" for function in FUNCTIONS.get(name, ())]
     return f"; use {' or '.join(meant)}" if meant else ""
+
+
+def suggest_accessor_method(name: str, owner: str, methods: Iterable[str]) -> str:
+    """Return `; use X` or `; did you mean X?` for a method that an accessor does not have."""
+    candidates = METHODS.get(name) or FUNCTIONS.get(name, ())
+    meant = [f"`{owner}.{method}`" for method in candidates if method in methods]
+    return f"; use {' or '.join(meant)}" if meant else did_you_mean(name, methods)
 
 
 def same_name(name: str, accepted: Iterable[str]) -> str | None:

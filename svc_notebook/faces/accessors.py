@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from svc_notebook.errors import did_you_mean
+from svc_notebook.core.foreign_names import suggest_accessor_method
 from svc_notebook.faces.functions.homes import ACCESSORS
 
 
@@ -64,7 +64,11 @@ class Accessor:
 
     def __getattr__(self, name: str) -> Any:
         """Raise an error that suggests the method that was probably meant."""
-        advice = "" if name[0] == "_" else did_you_mean(name, ACCESSORS[self._name])
+        advice = (
+            ""
+            if name[0] == "_"
+            else suggest_accessor_method(name, self._name, ACCESSORS[self._name])
+        )
         raise AttributeError(f"{self._name} has no `{name}`{advice}")
 
 

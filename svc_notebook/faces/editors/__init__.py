@@ -11,6 +11,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from svc_notebook.core.foreign_names import EDITORS
 from svc_notebook.errors import BadInput, lacking_attribute
 
 if TYPE_CHECKING:
@@ -39,11 +40,15 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise lacking_attribute(f"module {__name__!r}", name, __all__)
+        raise lacking_attribute(f"module {__name__!r}", name, __all__, _suggest)
     try:
         return getattr(import_module(f"{__name__}.functions"), name)
     except ModuleNotFoundError as error:
         raise BadInput(f"editors need {error.name}: pip install 'svc-notebook[lab]'") from error
+
+
+def _suggest(name: str) -> str:
+    return f"; use `svc.edit.{EDITORS[name]}`" if name in EDITORS else ""
 
 
 def __dir__() -> list[str]:

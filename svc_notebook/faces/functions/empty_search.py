@@ -177,7 +177,8 @@ def find_reason(index: str, counts: SearchCounts, faults: Sequence[FilterFault])
         reasons.insert(0, f"no record contains {list_names(counts.unknown_words, 'or')}")
     elif culprits:
         label, hits = culprits[0].condition.label, culprits[0].hits
-        reasons.insert(0, f"{label} excludes all {hits:,} hits that the search has without it")
+        all_hits = f"all {hits:,} hits" if hits > 1 else "the only hit"
+        reasons.insert(0, f"{label} excludes {all_hits} that the search has without it")
     elif words and not counts.matching:
         reasons.insert(0, f"no record contains {list_names(words, 'and')} together")
     elif not reasons:

@@ -184,9 +184,11 @@ def _reason(counts: SearchCounts, counted: CountedCondition, faults: Sequence[Fi
         has = "contains" if counted.condition.kind == "word" else "matches"
         messages.insert(0, f"no record {has} it")
     elif counts.hits:
-        messages.insert(0, f"it excludes {max(counted.hits - counts.hits, 0):,} hits")
+        excluded = max(counted.hits - counts.hits, 0)
+        messages.insert(0, f"it excludes {excluded:,} hit{'' if excluded == 1 else 's'}")
     elif counted.hits:
-        messages.insert(0, f"it excludes all {counted.hits:,} hits")
+        all_hits = f"all {counted.hits:,} hits" if counted.hits > 1 else "the only hit"
+        messages.insert(0, f"it excludes {all_hits}")
     else:
         messages.insert(0, "another condition excludes all hits")
     return "; ".join(messages)

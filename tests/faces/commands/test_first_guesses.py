@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import pandas as pd
 
 import svc_notebook as svc
 from svc_notebook.errors import BadOption
@@ -138,7 +141,11 @@ NAMES = {
     "save_objects": "svc.push", "get_object": "svc.read_records", "serach": "search",
     "facets": "svc.read_facets", "login": "svc.connect", "head": "svc.read_browse",
     "logs": "svc.read_logs", "analyze": "svc.explain", "upsert": "svc.push",
+    "read": "svc.read_browse", "to_dataframe": "svc.read_browse", "disconnect": "svc.stop",
+    "add_synonym": "svc.save_synonyms", "to_svc": "svc.push",
 }  # fmt: skip
+METHODS = {"upload": "df.svc.push", "save": "df.svc.push", "to_svc": "df.svc.push", "psh": "push"}
+EDITORS = {"search": "svc.edit.query", "rule": "svc.edit.rules", "synonims": "synonyms"}
 
 
 def test_the_first_guesses_are_a_hundred_and_more() -> None:
@@ -164,13 +171,23 @@ def test_each_line_is_right_or_answered_with_the_right_one() -> None:
 
 
 def test_each_name_is_answered_with_the_function_that_was_meant() -> None:
-    package: Any = svc
+    assert find_wrong_answers(svc, NAMES) == []
+
+
+def test_each_method_of_a_frame_and_each_editor_is_answered_with_the_one_that_was_meant() -> None:
+    frame: Any = pd.DataFrame({"objectID": ["1"]})
+
+    assert find_wrong_answers(frame.svc, METHODS) == []
+    assert find_wrong_answers(svc.edit, EDITORS) == []
+
+
+def find_wrong_answers(owner: Any, names: Mapping[str, str]) -> list[str]:
+    """Return the names that exist, and those whose error does not name what was meant."""
     offenders = []
-    for name, meant in NAMES.items():
+    for name, meant in names.items():
         try:
-            getattr(package, name)
+            getattr(owner, name)
             offenders.append(f"{name} exists")
         except AttributeError as error:
             offenders += [f"{name}: {error}"] if meant not in str(error) else []
-
-    assert offenders == []
+    return offenders
