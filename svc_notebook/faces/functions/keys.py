@@ -48,7 +48,7 @@ async def get_key(
     Parameters
     ----------
     key : str, Secret or dict, default the key in use
-        Key, its first characters, or the result of `svc.add_key`.
+        Key, its first characters, or the result of `add_key`.
     index : str, default None
         Name of the index that the key belongs to; None for a key of the application.
 
@@ -148,7 +148,7 @@ async def update_key(
     Parameters
     ----------
     key : str, Secret or dict
-        Key, its first characters, or the result of `svc.add_key`.
+        Key, its first characters, or the result of `add_key`.
 
     Returns
     -------
@@ -219,7 +219,7 @@ async def delete_key(
     Parameters
     ----------
     key : str, Secret or dict
-        Key, its first characters, or the result of `svc.add_key`.
+        Key, its first characters, or the result of `add_key`.
 
     Returns
     -------
