@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import time
 from typing import Any
 
@@ -14,7 +15,7 @@ from distributed import Client as DaskClient
 from distributed import LocalCluster
 
 from svc_notebook.data import loading
-from svc_notebook.data.client import Client, background_loop
+from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.data.loading.dask import load as spread_load
 from svc_notebook.data.loading.dask.partition_sender import cluster_lost, expects_workers
 from svc_notebook.data.loading.dask.resumption import open_partition_checkpoint
@@ -22,6 +23,8 @@ from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions
 from svc_notebook.data.loading.table import TableOrigin
 from svc_notebook.errors import SvcError, TooMany
+from tests.conftest import Running
+from tests.hostile import network
 
 FRAME = pd.DataFrame({"sku": [f"{n:04d}" for n in range(400)], "price": range(400)})
 
@@ -73,6 +76,33 @@ def test_two_hundred_partitions_in_flight_agree_on_what_the_service_takes(
     # A few more are tried until the first of them is refused.
     assert max(service.running[-50:]) <= 1.1 * service.allowed
     assert run.result().published == 4000
+
+
+@pytest.mark.usefixtures("workers")
+@pytest.mark.parametrize("if_exists", ["append", "replace"])
+def test_partitions_arrive_whole_through_answers_429_and_503(
+    service: Running, client: Client, index: str, if_exists: str
+) -> None:
+    """Workers send through a service that refuses every third batch, and is away at others."""
+    draw = random.Random(7)
+    faults = (network.slow_down, network.be_away, network.pass_on, network.pass_on)
+
+    def choose(_: network.Proxy, request: network.Request) -> network.Fault:
+        return draw.choice(faults) if request.path.endswith("/batch") else network.pass_on
+
+    options: dict[str, Any] = {"id": "sku", "batch": 20, "if_exists": if_exists}
+    with network.running(network.Proxy(service.url, choose)) as proxy:
+        config = ClientConfig(url=proxy.url, app_id=service.appId, api_key=Secret(service.adminKey))
+        with Client(config) as through:
+            frame = dd.from_pandas(FRAME, npartitions=8)
+            result = background_loop.run(loading.load(through.aio, frame, index, **options))
+
+    assert proxy.injected["slow_down"] > 0
+    assert proxy.injected["be_away"] > 0
+    assert (result.published, result.rejected_rows) == (len(FRAME), 0)
+    hits = [hit for page in client.browse_pages(index) for hit in page["hits"]]
+    records = {hit["objectID"]: hit["price"] for hit in hits}
+    assert records == dict(zip(FRAME["sku"], FRAME["price"], strict=True))
 
 
 class LostCluster:
