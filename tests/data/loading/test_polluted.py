@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import random
+from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from svc_notebook.data.loading.notes import changes_of
 from svc_notebook.errors import BadInput
 from tests.data.loading.encoded_records import Packed, pack
 from tests.data.loading.polluted_files import (
@@ -17,6 +19,7 @@ from tests.data.loading.polluted_files import (
     PollutedFile,
     more_files,
     polluted_files,
+    score,
     score_files,
 )
 
@@ -33,6 +36,7 @@ FLOORS = {
     "row_less_sep": 9.9,
     "row_field_delimiter": 9.9,
 }
+MAX_SCORE = 10
 FILES = [*polluted_files([40]), *more_files()]
 
 
@@ -52,19 +56,40 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Packed]:
 @pytest.mark.timeout(300)
 @pytest.mark.slow
 def test_the_score_of_every_class_of_pollutions(loaded: dict[str, Packed]) -> None:
-    def read(file: PollutedFile) -> Loaded | None:
-        if file.name not in loaded:
-            return None
-        packed = loaded[file.name]
-        names = packed.plan.columns["column"].tolist()
-        return Loaded(names, [[record.get(name) for name in names] for record in packed.records])
-
-    scores = score_files(FILES, read)
+    scores = score_files(FILES, lambda file: read(file, loaded))
 
     low = {k: found for k, (found, _) in scores.items() if found < FLOORS.get(k, 10 - 1e-9)}
     assert low == {}
     weights = sum(weight for _, weight in scores.values())
     assert sum(found * weight for found, weight in scores.values()) / weights > 9.89
+
+
+def read(file: PollutedFile, loaded: dict[str, Packed]) -> Loaded | None:
+    """What is sent of a file; None if it is refused."""
+    if file.name not in loaded:
+        return None
+    packed = loaded[file.name]
+    names = packed.plan.columns["column"].tolist()
+    return Loaded(names, [[record.get(name) for name in names] for record in packed.records])
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.slow
+def test_no_class_of_pollutions_is_read_otherwise_without_a_word(loaded: dict[str, Packed]) -> None:
+    """A note of what was changed, or a rejected row, says that a file is read otherwise.
+
+    Advice does not count; a clean file has neither.
+    """
+    silent: Counter[str] = Counter()
+    for file in FILES:
+        is_whole = sum(score(file, read(file, loaded))) == MAX_SCORE
+        if not is_whole and file.name in loaded:
+            plan = loaded[file.name].plan
+            silent[file.kind] += not changes_of(plan.notes) and not plan.rejected_rows
+
+    assert +silent == Counter()
+    clean = loaded["source.csv"].plan
+    assert (changes_of(clean.notes), clean.rejected_rows) == ((), 0)
 
 
 @pytest.mark.timeout(300)
