@@ -15,6 +15,7 @@ from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct
+from svc_notebook.service.engine.ranking.occurrences import keep_frequent_splits
 from svc_notebook.service.engine.ranking.order import HitReranker, Order, ScoreRecords
 from svc_notebook.service.engine.ranking.promoted_hits import (
     NO_PINS,
@@ -40,7 +41,6 @@ from svc_notebook.service.engine.ranking.semantic_hits import (
     add_semantic_hits,
     embed_query,
 )
-from svc_notebook.service.engine.ranking.split_choice import keep_frequent_splits
 from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
