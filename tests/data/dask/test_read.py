@@ -135,7 +135,7 @@ def test_an_index_that_changes_after_it_was_divided_is_an_error(
 
     svc.push(FRAME.tail(1).assign(objectID="more"), index, client=client)
 
-    with pytest.raises(BadInput, match=r"the index has changed.*Call read_dask again"):
+    with pytest.raises(BadInput, match=r"the index has changed.*Call svc.read_dask again"):
         frame.compute(scheduler="synchronous")
 
 

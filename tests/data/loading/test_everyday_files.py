@@ -179,6 +179,13 @@ TEXTS = {
          ("A", "DE", None, 83019213), ("A", "FR", 67026224, -1.5)],
         ".tsv",
     ),
+    "codes that are written as formulas": Everyday(
+        'id,isbn,isbn13,title\n1,"=""0441013597""","=""9780441013593""",Dune\n'
+        '2,"=""""","=""""",Emma\n3,"=""044100X""","=""9780441013593""","say ""hi"""\n',
+        "id isbn isbn13 title",
+        [(1, "0441013597", "9780441013593", "Dune"), (2, None, None, "Emma"),
+         (3, "044100X", "9780441013593", 'say "hi"')],
+    ),
     "a row of units below the names": Everyday(
         "time,temp,rh,pressure\ns,degC,%,hPa\n0,20.1,45,1013.2\n60,20.3,46,1013.1\n"
         "120,20.2,44,1013.0\n",
@@ -292,6 +299,12 @@ DOCUMENTS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
         [{"id": "a", "n": 9007199254740993, "price": 1.5, "sold": True, "tags": ["x"],
           "at": "2021-01-01T00:00:00Z", "box": {"w": 3}},
          {"id": "b", "price": 2, "sold": False, "tags": [], "at": "2021-01-01T00:00:00Z"}],
+    ),
+    "the children of a listing": (
+        {"kind": "Listing", "data": {"after": "x", "dist": 2, "children": [
+            {"kind": "t3", "data": {"id": "a", "score": 5}},
+            {"kind": "t3", "data": {"id": "b", "score": 7}}]}},
+        [{"id": "a", "score": 5}, {"id": "b", "score": 7}],
     ),
     "cells of a chart": (
         {"version": "0.6", "table": {
@@ -429,3 +442,16 @@ def test_whole_numbers_with_an_exponent_stay_texts(tmp_path: Path) -> None:
     assert [record["well"] for record in packed.records] == ["1E5", "2E7", "3E1"]
     assert [record["expr"] for record in packed.records] == [1.5e-3, 250.0, 7.0]
     assert any("can be a code" in note for note in packed.plan.columns["note"])
+
+
+def test_formulas_of_many_rows_are_ids_as_those_of_few_rows(tmp_path: Path) -> None:
+    for rows in (3, 30_000):
+        path = tmp_path / f"{rows}.csv"
+        lines = (f'"=""{number:06d}""",{number}\n' for number in range(rows))
+        path.write_text("code,n\n" + "".join(lines) + '"=""""",1\n', encoding="utf-8")
+
+        packed = pack(path, id="code")
+
+        assert packed.records[2] == {"objectID": "000002", "code": "000002", "n": 2}
+        assert len(packed.records) == rows
+        assert packed.rejected == [(rows + 1, "code", "has no id")]

@@ -470,7 +470,7 @@ def peak_of(service: Running, path: Path) -> int:
 
 
 def test_a_path_is_not_pushed_but_loaded(client: Client, index: str) -> None:
-    with pytest.raises(BadInput, match=r"not a DataFrame; load"):
+    with pytest.raises(BadInput, match=r"not a DataFrame; svc.load"):
         background_loop.run(loading.push(client.aio, "films.csv", index))  # type: ignore[arg-type]
 
 

@@ -97,7 +97,7 @@ def test_repeated_elements_are_lists_and_entities_are_not_read(tmp_path: Path) -
         {
             "title": "C",
             "d": "an old lamp",
-            "image": "3",
+            "image": ["3"],
             "price": 2,
             "tax": {"rate": "7", "c": "DE"},
         },

@@ -16,9 +16,14 @@ from svc_notebook.data.loading.options import ACTIONS, LoadSettings
 from svc_notebook.data.loading.table import WRITTEN, TableColumn
 from svc_notebook.data.loading.text_cells.amounts import AmountForm
 from svc_notebook.data.loading.text_cells.dates import DateForm
+from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
 from svc_notebook.errors import BadInput
 
 Tree = dict[str, Any]
+
+
+# A form of values that are not sent as they are written.
+TextForm = AmountForm | DateForm | FormulaText
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,7 @@ class TextReading:
 
     # "string", "boolean", "integer", "number" or "date".
     kind: str
-    # The form of amounts and dates that are not sent as they are written.
-    form: AmountForm | DateForm | None = None
+    form: TextForm | None = None
     missing: tuple[str, ...] = ()
     # Why it is sent as text although its values look like amounts.
     doubt: str = ""
@@ -41,10 +45,11 @@ class TextReading:
         if self.missing:
             absent = sql.one_of(value, self.missing)
             value = f"CASE WHEN {absent} THEN NULL ELSE {value} END"
-        if self.kind == "string":
-            return JsonSql(f"to_json({value})::VARCHAR", "text", complete=True)
+        kind = "text" if self.kind == "string" else self.kind
         if self.form:
-            return JsonSql(self.form.value_sql(f"({value})"), self.kind, complete=True)
+            return JsonSql(self.form.value_sql(f"({value})"), kind, complete=True)
+        if self.kind == "string":
+            return JsonSql(f"to_json({value})::VARCHAR", kind, complete=True)
         return JsonSql(f"lower({value})" if self.kind == "boolean" else value, self.kind,
                        complete=True)  # fmt: skip
 

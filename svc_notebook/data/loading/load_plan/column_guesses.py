@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from svc_notebook.data.loading.encoding.record_sql import TextForm
 from svc_notebook.data.loading.load_plan.type_inference import (
     ColumnGuess,
     ColumnTexts,
@@ -26,6 +27,7 @@ from svc_notebook.data.loading.text_cells.amounts import (
     find_style,
 )
 from svc_notebook.data.loading.text_cells.dates import DateForm
+from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
 from svc_notebook.data.loading.text_cells.missing_words import (
     find_missing_words,
     is_missing_text,
@@ -54,7 +56,9 @@ def guess_columns(
         options.decimal,
     )
     chosen = {
-        field: _find_dates(types, options) or _choose(types, style, separator)
+        field: _find_dates(types, options)
+        or _find_formulas(types)
+        or _choose(types, style, separator)
         for field, types in possible.items()
     }
     texts = {
@@ -115,11 +119,18 @@ def _find_dates(possible: _Possible, options: LoadSettings) -> ColumnGuess | Non
     return ColumnGuess((form_type(form),)) if all(map(form.fits, possible.texts.present)) else None
 
 
+def _find_formulas(possible: _Possible) -> ColumnGuess | None:
+    """Return the guess for a column of texts that are written as formulas."""
+    form, texts = FormulaText(), possible.texts.present
+    is_formula = not possible.plain and bool(texts) and all(map(form.fits, texts))
+    return ColumnGuess((form_type(form),)) if is_formula else None
+
+
 def find_named_forms(
     sample: Mapping[TableColumn, ColumnTexts], options: LoadSettings
-) -> dict[TableColumn, AmountForm | DateForm]:
+) -> dict[TableColumn, TextForm]:
     """Return the forms of the columns of text that the option `dtype` makes numbers or dates."""
-    forms: dict[TableColumn, AmountForm | DateForm] = {}
+    forms: dict[TableColumn, TextForm] = {}
     for field, texts in sample.items():
         kind = options.dtype.get(field.name)
         if kind == "date" and options.dates:

@@ -88,7 +88,8 @@ class Cells:
     def id_texts(self, rows: int) -> Texts:
         """Return the JSON of the values that become ids: of a delimited file's cells, as texts."""
         reading = self.profile and self.profile.reading
-        if self.cells is None or (reading and reading.kind == "string" and not reading.missing):
+        is_text = reading and reading.kind == "string" and (reading.form or not reading.missing)
+        if self.cells is None or is_text:
             return self.texts[:rows]
         return _write_texts(self.cells[:rows])
 
@@ -158,7 +159,7 @@ def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None)
         return Cells(field, texts, None, texts)
     assert profile.reading is not None
     missing = profile.reading.missing
-    if profile.sent_as == "text":
+    if profile.sent_as == "text" and not profile.reading.form:
         present = [None if text in missing else text for text in texts] if missing else texts
         return Cells(field, _write_texts(present), profile, texts)
     # A cell that is a number is its own JSON.

@@ -22,6 +22,7 @@ from svc_notebook.data.loading.load_plan.profile import Profile, id_fields
 from svc_notebook.data.loading.notes import Advice
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import SourceTable, TableColumn
+from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
 from svc_notebook.errors import BadInput
 
 # The source of hashed ids, as plans and results name it.
@@ -64,7 +65,8 @@ def find_ids(table: SourceTable, profile: Profile, options: LoadSettings) -> Ids
         valid, distinct = profile.ids[field.name]
         good = valid == distinct == profile.rows
         if options.id or good or field.name == "objectID":
-            return Ids(as_text(field), f"column `{field.name}`", field.name, not good)
+            text, is_complete = _text_inside(field, profile)
+            return Ids(text, f"column `{field.name}`", field.name, not (good and is_complete))
     if options.action != "replace":
         raise BadInput("pass the column of the ids: id='…'; a hash does not match stored records")
     members = _members_sql(table, profile, options)
@@ -77,6 +79,14 @@ def find_ids(table: SourceTable, profile: Profile, options: LoadSettings) -> Ids
         notes.append(proposal(unique))
     origin = f"{HASHED} and its partition" if options.salt else HASHED
     return Ids(hashed, origin, None, distinct != profile.rows, tuple(notes))
+
+
+def _text_inside(field: TableColumn, profile: Profile) -> tuple[str, bool]:
+    """Return the SQL of a column's texts, of formulas those inside, and whether none is empty."""
+    text = as_text(field)
+    readings = (column.reading for column in profile.columns if column.name == field.name)
+    form = next((reading.form for reading in readings if reading), None)
+    return (form.text_sql(text), False) if isinstance(form, FormulaText) else (text, True)
 
 
 def _members_sql(table: SourceTable, profile: Profile, options: LoadSettings) -> str:

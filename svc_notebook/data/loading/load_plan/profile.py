@@ -11,7 +11,7 @@ from svc_notebook.data.loading.aggregates import aggregate
 from svc_notebook.data.loading.database import ROW_COUNT
 from svc_notebook.data.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
 from svc_notebook.data.loading.encoding.json_types import JSON, json_types_sql, name_json_types
-from svc_notebook.data.loading.encoding.record_sql import ColumnProfile
+from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm
 from svc_notebook.data.loading.load_plan.column_guesses import find_named_forms, guess_columns
 from svc_notebook.data.loading.load_plan.mixed_columns import MixedColumn, find_mixed_columns
 from svc_notebook.data.loading.load_plan.text_amounts import (
@@ -36,11 +36,9 @@ from svc_notebook.data.loading.load_plan.type_inference import (
 from svc_notebook.data.loading.notes import Advice
 from svc_notebook.data.loading.options import Kind, LoadSettings
 from svc_notebook.data.loading.table import WRITTEN, RowError, SourceTable, TableColumn
-from svc_notebook.data.loading.text_cells.amounts import AmountForm
-from svc_notebook.data.loading.text_cells.dates import DateForm
 from svc_notebook.errors import BadInput, did_you_mean
 
-Forms = Mapping[TableColumn, AmountForm | DateForm]
+Forms = Mapping[TableColumn, TextForm]
 MAX_ID_BYTES = 512
 # The types of columns that later increments have, too: the values of `dtype` by what is sent.
 EARLIER_TYPES: Mapping[str, Kind] = {

@@ -13,10 +13,10 @@ from typing import Any
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import ROW_COUNT
 from svc_notebook.data.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER
-from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextReading
+from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm, TextReading
 from svc_notebook.data.loading.table import SourceTable, TableColumn
-from svc_notebook.data.loading.text_cells.amounts import AmountForm
 from svc_notebook.data.loading.text_cells.dates import DateForm
+from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
 from svc_notebook.data.loading.text_cells.missing_words import MISSING_WORDS, is_missing_text
 
 # The values of aggregates, by their SQL.
@@ -75,7 +75,7 @@ class TextType:
     # Compiles faster, and is rarely wrong.
     likely: TextCondition = dataclasses.field(compare=False)
     # The form of amounts that are not numbers as they are written.
-    form: AmountForm | DateForm | None = None
+    form: TextForm | None = None
 
 
 # The first type in this order is chosen.
@@ -89,10 +89,11 @@ PLAIN_TYPES = tuple(TextType(name, TYPES[name], LIKELY_TYPES[name]) for name in 
 
 
 @lru_cache
-def form_type(form: AmountForm | DateForm) -> TextType:
+def form_type(form: TextForm) -> TextType:
     """Return the type of amounts or dates of a form."""
     condition = TextCondition(form.condition_sql, form.fits)
-    return TextType("date" if isinstance(form, DateForm) else "number", condition, condition, form)
+    kinds = {DateForm: "date", FormulaText: "string"}
+    return TextType(kinds.get(type(form), "number"), condition, condition, form)
 
 
 HINTS = {

@@ -384,6 +384,16 @@ WRAPPERS: Sequence[Wrapper] = (
     ),
     Wrapper(_has_object("doc", "id", "key"), _member("doc"), "`doc` of each row"),
     Wrapper(
+        # An item of a listing, which has them as the children of its own data.
+        lambda members: (
+            members.keys() == {"kind", "data"}
+            and _has_object("data")(members)
+            and "children" not in (decode(bytes(members["data"])) or {})
+        ),
+        _member("data"),
+        "`data` of each item",
+    ),
+    Wrapper(
         lambda members: members.keys() <= {"action", "body", "indexName"}
         and _has_object("body", "action")(members),
         _member("body"),

@@ -60,6 +60,7 @@ def open_xml(paths: Sequence[Path], name: str, options: LoadSettings, db: Databa
             ) from error
         notes[note] = None
     columns = list(dict.fromkeys(column for record in records for column in record))
+    _make_lists(records)
     if all(isinstance(value, str) for record in records for value in record.values()):
         size = sum(path.stat().st_size for path in paths)
         check_cells(len(records) + 1, len(columns), size, name)
@@ -69,6 +70,17 @@ def open_xml(paths: Sequence[Path], name: str, options: LoadSettings, db: Databa
         texts = _write(records, columns, fresh(db.folder, "records.ndjson"))
         table = open_documents([texts], name, "newline_delimited", db)
     return replace(table, notes=(*notes, *table.notes))
+
+
+def _make_lists(records: Sequence[dict[str, Any]]) -> None:
+    """Make lists of the values of elements that repeat in some record."""
+    repeated = {
+        name for record in records for name, value in record.items() if isinstance(value, list)
+    }
+    for record in records:
+        for name in repeated & record.keys():
+            if not isinstance(record[name], list):
+                record[name] = [record[name]] if record[name] not in ("", {}) else []
 
 
 def _iterate(path: Path, etree: Any) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+# An empty text that is written as a formula, as `="0441"` is one that is not empty.
+EMPTY_FORMULA = '=""'
 # Errors of formulas as spreadsheets write them, in English, German, French and Spanish.
 FORMULA_ERRORS = (
     *("#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!", "#SPILL!", "#CALC!"),
@@ -16,12 +18,14 @@ FORMULA_ERRORS = (
 MISSING_WORDS = (
     *("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-"),
     *("\\N", "#N/A", "#NV", "<NA>", "(null)", "n.a.", "N.A.", "na", "n.d.", "k.A.", "k. A."),
-    *("NAN", ":", "...", "\u2026", *FORMULA_ERRORS),
+    *("NAN", ":", "...", "\u2026", EMPTY_FORMULA, *FORMULA_ERRORS),
     *("?", "..", ".", "--", " --", "---", "\u2013", "\u2014", "NaT", "Null", "none", "NONE"),
 )  # fmt: skip
 is_missing_text = frozenset(MISSING_WORDS).__contains__
 # Words that are never a text.
-CERTAIN_WORDS = ("\\N", "#N/A", "#NV", "<NA>", "(null)", "NaN", "nan", "NaT", *FORMULA_ERRORS)
+CERTAIN_WORDS = (
+    *("\\N", "#N/A", "#NV", "<NA>", "(null)", "NaN", "nan", "NaT", EMPTY_FORMULA), *FORMULA_ERRORS,
+)  # fmt: skip
 # These, and those that need evidence from the table.
 TEXT_WORDS = (*CERTAIN_WORDS, "N/A", "n/a", "NULL", "null", "NA", "None")
 # Signs that are missing values of columns of text only if they are so in columns of numbers.
