@@ -240,6 +240,8 @@ def test_a_plan_is_that_of_the_first_partition() -> None:
         ({}, "pass id='sku'"),
         ({"id": "sku", "if_exists": "merge"}, "if_exists='merge'"),
         ({"id": "sku", "verify": True}, "`verify` does not work with a source in partitions"),
+        ({"id": "sku", "if_exists": "sync"}, r"load all of them at once, ddf.compute\(\)"),
+        ({"id": "sku", "if_exists": "merge"}, "load the partitions one by one"),
         ({"id": "sku", "limit": 3}, "ddf.head"),
         ({"id": "sku", "action": "update", "operations": {"price": "Increment"}}, "compute()"),
         ({"id": "sk"}, "did you mean `sku`"),

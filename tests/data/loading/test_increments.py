@@ -155,15 +155,34 @@ def test_columns_keep_their_types_over_increments(
         [("18", "on request", "true"), ("19", "3", "maybe")],
         [("20", "4", "false")],
     ]
-    rejected = []
+    results = []
     for number, rows in enumerate(increments):
         lines = [f"{number}{n},{number},{','.join(row)}" for n, row in enumerate(rows)]
         path.write_text("\n".join(["id,at,code,price,new", *lines, ""]))
-        rejected.append(load(client, path, index, cursor="at").rejected_rows)
+        results.append(load(client, path, index, cursor="at"))
 
     records = [hit for page in client.browse_pages(index) for hit in page["hits"]]
 
-    assert rejected == [0, 2, 0]
+    assert [result.rejected_rows for result in results] == [0, 2, 0]
+    noted = [any("corrected is sent if its `at` rises" in n for n in r.notes) for r in results]
+    assert noted == [False, True, False]
     assert {type(record["code"]) for record in records} == {str}
     assert {type(record["new"]) for record in records} == {bool}
     assert {type(record["price"]) for record in records} <= {int, float}
+
+
+def test_a_row_above_the_limit_of_records_is_rejected_and_sent_when_its_cursor_rises(
+    client: Client, index: str
+) -> None:
+    rows: list[dict[str, Any]] = [{"id": "a", "at": 1}, {"id": "b", "at": 2, "text": "x" * 800_000}]
+
+    first = load(client, rows, index, cursor="at")
+    rows[1] = {"id": "b", "at": 1, "text": "short"}
+    second = load(client, rows, index, cursor="at")
+    rows[1]["at"] = 3
+    third = load(client, rows, index, cursor="at")
+
+    assert (first.published, first.rejected_rows) == (1, 1)
+    assert any("corrected is sent if its `at` rises" in note for note in first.notes)
+    assert (second.sent, third.published) == (0, 1)
+    assert ids(client, index) == {"a", "b"}

@@ -18,9 +18,14 @@ def check_partition_options(
     verify: bool,
 ) -> LoadSettings:
     """Reject options that single partitions cannot apply; determine the source of the ids."""
+    if if_exists == "sync":
+        raise BadInput(
+            "if_exists='sync' does not work with a source in partitions, because it deletes the "
+            "records that its source does not have: load all of them at once, ddf.compute()"
+        )
     refused = {
         "`verify`": verify,
-        f"if_exists='{if_exists}'": if_exists in ("merge", "sync"),
+        f"if_exists='{if_exists}'": if_exists == "merge",
     }
     if option := next((name for name, is_given in refused.items() if is_given), None):
         raise BadInput(

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from svc_notebook.data.loading.cursor import FILES
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, operation_sql
 from svc_notebook.data.loading.load_plan.derived_columns import derive_columns
@@ -158,6 +159,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
             *describe_readings(profile.columns, profile.rows),
             *ids.notes,
             *_notes(table, options, errors, unlisted),
+            *_cursor_notes(options, rejected_rows - errors.duplicates),
             *_mixed_column_notes(table, profile),
         ),
         skipped_lines=table.skipped_lines,
@@ -247,6 +249,16 @@ def _notes(
         yield f"{repeats:,} rows equal an earlier row; a number at the end makes their ids unique"
     if unlisted > 0:
         yield f"`rejected` lists only some of the rejected rows: {unlisted:,} more are rejected"
+
+
+def _cursor_notes(options: LoadSettings, rejected_rows: int) -> Iterator[str]:
+    """Yield the note that rejected rows are below the cursor of the next load."""
+    cursor = options.cursor
+    if rejected_rows > 0 and cursor and cursor.column != FILES:
+        yield (
+            "the next load begins after the rejected rows: one that is corrected is sent if its "
+            f"`{cursor.column}` rises, or with reset_cursor=True"
+        )
 
 
 def _mixed_column_notes(table: SourceTable, profile: Profile) -> Iterator[str]:
