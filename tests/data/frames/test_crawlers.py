@@ -101,7 +101,7 @@ def test_a_service_that_only_counts_urls_is_recognized(status: int) -> None:
     with (
         serving(answer({"message": "no such path"}, status)) as stub,
         pytest.raises(
-            NotFound, match=r"`read_crawler_urls` counts them, and a local service lists them"
+            NotFound, match=r"`svc.read_crawler_urls` counts them, and a local service lists them"
         ),
     ):
         asked(stub, frames.read_crawled_urls, C1)
