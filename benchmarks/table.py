@@ -34,6 +34,7 @@ SCRIPTS = {
     HERE / "engine.py": "The engine",
     HERE / "throughput.py": "Searches of several clients, with and without search workers",
     HERE / "measuring.py": "Evaluating judged queries",
+    HERE / "simulations.py": "Simulated users and searches without an effect",
     HERE / "startup.py": "Importing the package",
     HERE / "keystroke.py": "Typing in the query editor",
     HERE / "extension.py": "JupyterLab with and without the extension",

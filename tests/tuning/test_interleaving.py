@@ -24,11 +24,11 @@ from pandas import DataFrame
 from scipy.stats import binomtest
 
 import svc_notebook as svc
+from benchmarks.simulations import simulate_interleaving
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.faces.cli import main
 from svc_notebook.tuning.interleaving.outcome import InterleavingOutcome
 from svc_notebook.tuning.interleaving.team_draft import draft_teams
-from svc_notebook.tuning.statistics import weigh_evidence
 from tests.conftest import Running
 
 WITHOUT_TYPOS = {"typoTolerance": False}
@@ -85,32 +85,10 @@ def test_statistics_are_those_of_scipy() -> None:
 # ------------------------------------------------------------------------------- simulated users
 
 
-def simulate(random: Random, better: float, users: int) -> tuple[str, int]:
-    """Return the decision after users who click by grade and position, and their number.
-
-    Variant b exchanges two hits of a with the probability `better` if that improves the order.
-    """
-    wins = {"a": 0, "b": 0}
-    for user in range(users):
-        grades = {str(name): random.random() < 0.3 for name in range(8)}
-        first = [*grades]
-        second = random.sample(first, 8)
-        if random.random() < better:
-            second.sort(key=lambda name: not grades[name])
-        credit = {"a": 0, "b": 0}
-        for place, (name, team) in enumerate(draft_teams(first, second, 8, f"{random.random()}")):
-            credit[team] += random.random() < 0.8**place * (0.5 if grades[name] else 0.05)
-        if credit["a"] != credit["b"]:
-            wins[max(credit, key=credit.__getitem__)] += 1
-            if weigh_evidence(*wins.values()) >= 20:
-                return max(wins, key=wins.__getitem__), user + 1
-    return "", users
-
-
 def test_decisions_are_rarely_wrong_and_mostly_found_though_read_after_every_user() -> None:
     random = Random(5)
-    equal = [simulate(random, 0, 200) for _ in range(200)]
-    better = [simulate(random, 0.5, 1000) for _ in range(40)]
+    equal = [simulate_interleaving(random, 0, 200) for _ in range(200)]
+    better = [simulate_interleaving(random, 0.5, 1000) for _ in range(40)]
 
     assert sum(decision != "" for decision, _ in equal) <= 0.05 * len(equal)
     assert sum(decision == "b" for decision, _ in better) >= 0.8 * len(better)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import warnings
-from typing import Any, cast
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from benchmarks.simulations import simulate_search
 from svc_notebook import tuning
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.statistics import max_sign_flips, sign_flip, t_interval, t_quantile
 from svc_notebook.tuning.tables.relevance import relevant_from
-from svc_notebook.tuning.variants.result import Search
-from svc_notebook.tuning.variants.running_search import RunningSearch, VariantSearch
-from svc_notebook.tuning.variants.samplers import Trial, TrialPlan
-from svc_notebook.tuning.variants.spaces import Space
-from svc_notebook.tuning.variants.trials import Notes, Result
 from tests.tuning.tables import judgments_of, run_of
 
 
@@ -124,47 +118,20 @@ def test_a_position_model_with_moved_hits_warns_of_nothing() -> None:
     assert judged.attrs["svc"]["moved_share"] == pytest.approx(0.4)
 
 
-def simulate(seed: int, count: int, gain: float = 0.0) -> Search:
-    """Search a space of 16 values that have no effect but noise; one may have a gain."""
-    rng = np.random.default_rng(seed)
-    space = Space({"minProximity": [*range(1, 8)], "ignorePlurals": [False, True],
-                   "typoTolerance": [True, False, "min"], "distinct": [0, 1, 2]})  # fmt: skip
-    names = [f"q{n}" for n in range(count * 2)]
-    table = pd.DataFrame({"query": names, "filters": "", "objectID": "a", "rating": 1.0})
-    plan = TrialPlan("coordinate", 60, len(space), count, count, 60 * count)
-    tune, held = table.head(count), table.tail(count)
-    job: Any = VariantSearch(space, plan, "ndcg@10", tune, held, table, seed, plan.budget)
-    search = RunningSearch(job, cast(Any, None), cast(Any, None), None, {})
-    base = rng.uniform(0, 1, count)
-
-    async def measure(trial: Trial) -> Result:
-        choices = dict(trial.variant.choices)
-        planted = gain * (choices.get("ignorePlurals") is True)
-        # Half of the queries are not touched by a change.
-        noise = rng.normal(0, 0.2, count) * (rng.uniform(0, 1, count) < 0.5) if choices else 0
-        values: list[float | None] = [*map(float, base + planted + noise)]
-        return Result(choices, values[: trial.queries], None, 0)
-
-    search._measure = measure  # type: ignore[method-assign]
-    search.notes = Notes(None)
-    asyncio.run(search.tune())
-    return search.found("null", cast(Any, None), None, 3, None)
-
-
 @pytest.mark.parametrize("count", [26, 60])
 def test_a_search_among_changes_without_effect_proposes_hardly_any(count: int) -> None:
     runs = 120
 
-    proposed = sum(bool(simulate(seed, count).best) for seed in range(runs))
+    proposed = sum(bool(simulate_search(seed, count).best) for seed in range(runs))
 
     # 5 % of 120 are 6; more than 11 have a probability below 2 % at 5 %.
     assert proposed <= 11
-    assert sum(simulate(seed, 60, 0.12).best.get("ignorePlurals") is True
+    assert sum(simulate_search(seed, 60, 0.12).best.get("ignorePlurals") is True
                for seed in range(20)) >= 16  # fmt: skip
 
 
 def test_a_search_of_few_queries_names_the_judgments_to_add() -> None:
-    found = simulate(3, 3, 0.1)
+    found = simulate_search(3, 3, 0.1)
 
     assert found.best == found.change == {}
     assert "not enough to choose: 3 tune queries" in repr(found)
