@@ -15,11 +15,11 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 
 STATIC_PACKAGE = "wordllama"
+# The release that the extra pins. It has no wheel for Python 3.14: pip builds it there, which needs
+# a C++ compiler, and the extra leaves it out.
+STATIC_RELEASE = f"{STATIC_PACKAGE}==0.4.0.post1"
 STATIC_REQUIREMENT = (
-    "svc-notebook[semantic-static]"
-    if sys.version_info < (3, 14)
-    # It has no wheel there: pip builds it, which needs a C++ compiler.
-    else f"{STATIC_PACKAGE}==0.4.0.post1"
+    "svc-notebook[semantic-static]" if sys.version_info < (3, 14) else STATIC_RELEASE
 )
 STATIC_WEIGHTS = "wordllama/weights/l2_supercat_256.safetensors"
 STATIC_TOKENIZER = "wordllama/tokenizers/l2_supercat_tokenizer_config.json"

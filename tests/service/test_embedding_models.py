@@ -19,10 +19,10 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.embedding_endpoint import KEY_VARIABLE, PRICE_VARIABLE
-from svc_notebook.service.embedding_models import STATIC_REQUIREMENT
+from svc_notebook.service.embedding_models import STATIC_RELEASE, STATIC_REQUIREMENT
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 from svc_notebook.service.service import Service
-from tests.conftest import Inside
+from tests.conftest import ROOT, Inside
 
 SOFAS = [
     {"objectID": "sofa", "name": "grey sofa", "about": "for three persons"},
@@ -103,6 +103,12 @@ def test_a_model_of_model2vec_is_read_from_its_folder(tmp_path: Path) -> None:
     embedder = Embedder.load(f"model2vec:{tmp_path}")
 
     assert cosines(embedder, "sofa", ["sofa", "soup"]) == pytest.approx([1, 0])
+
+
+def test_the_extra_pins_the_release_whose_vectors_are_read() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+    assert f"\"{STATIC_RELEASE}; python_version < '3.14'\"" in text
 
 
 def test_an_embedder_that_cannot_be_loaded_says_what_to_do(

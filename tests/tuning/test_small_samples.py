@@ -131,13 +131,13 @@ def test_a_search_among_changes_without_effect_proposes_hardly_any(count: int) -
 
 
 def test_a_search_of_few_queries_names_the_judgments_to_add() -> None:
-    found = simulate_search(3, 3, 0.1)
+    search = simulate_search(3, 3, 0.1)
 
-    assert found.best == found.change == {}
-    assert "not enough to choose: 3 tune queries" in repr(found)
-    assert found.evidence
-    assert (found.evidence.more_queries or 0) >= 34  # 17 more tune queries are half of these
-    assert f"judge about {found.evidence.more_queries:,} more queries" in repr(found)
+    assert search.best == search.change == {}
+    assert "not enough to choose: 3 tune queries" in repr(search)
+    assert search.evidence
+    assert (search.evidence.more_queries or 0) >= 34  # 17 more tune queries are half of these
+    assert f"judge about {search.evidence.more_queries:,} more queries" in repr(search)
 
 
 def test_signs_at_random_correct_for_the_number_of_variants() -> None:

@@ -164,6 +164,11 @@ async def summarize(client: AsyncClient, index: str, params: Params, max_words: 
     return find_reason(index, counts, faults)
 
 
+def describe_all(hits: int) -> str:
+    """Return `all N hits`, of a single one `the only hit`."""
+    return f"all {hits:,} hits" if hits > 1 else "the only hit"
+
+
 def find_reason(index: str, counts: SearchCounts, faults: Sequence[FilterFault]) -> str:
     """Return the sentence that names the condition which excludes all hits."""
     reasons = [fault.advice for fault in faults]
@@ -177,8 +182,7 @@ def find_reason(index: str, counts: SearchCounts, faults: Sequence[FilterFault])
         reasons.insert(0, f"no record contains {list_names(counts.unknown_words, 'or')}")
     elif culprits:
         label, hits = culprits[0].condition.label, culprits[0].hits
-        all_hits = f"all {hits:,} hits" if hits > 1 else "the only hit"
-        reasons.insert(0, f"{label} excludes {all_hits} that the search has without it")
+        reasons.insert(0, f"{label} excludes {describe_all(hits)} that the search has without it")
     elif words and not counts.matching:
         reasons.insert(0, f"no record contains {list_names(words, 'and')} together")
     elif not reasons:

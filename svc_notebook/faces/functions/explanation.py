@@ -10,7 +10,7 @@ from pandas import DataFrame
 
 from svc_notebook.core.api.attributes import compared_attributes, filtered_attributes
 from svc_notebook.core.api.parameters import SearchOptions, SearchParams
-from svc_notebook.core.display import shorten
+from svc_notebook.core.display import format_count, shorten
 from svc_notebook.data.client import FilterFault, check_filters
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import finished, first_rank
@@ -19,6 +19,7 @@ from svc_notebook.faces.functions.empty_search import (
     CountedCondition,
     SearchCounts,
     count_conditions,
+    describe_all,
     find_reason,
 )
 from svc_notebook.faces.functions.hit_renderer import TITLES
@@ -184,11 +185,10 @@ def _reason(counts: SearchCounts, counted: CountedCondition, faults: Sequence[Fi
         has = "contains" if counted.condition.kind == "word" else "matches"
         messages.insert(0, f"no record {has} it")
     elif counts.hits:
-        excluded = max(counted.hits - counts.hits, 0)
-        messages.insert(0, f"it excludes {excluded:,} hit{'' if excluded == 1 else 's'}")
+        excluded = format_count(max(counted.hits - counts.hits, 0), "hit")
+        messages.insert(0, f"it excludes {excluded}")
     elif counted.hits:
-        all_hits = f"all {counted.hits:,} hits" if counted.hits > 1 else "the only hit"
-        messages.insert(0, f"it excludes {all_hits}")
+        messages.insert(0, f"it excludes {describe_all(counted.hits)}")
     else:
         messages.insert(0, "another condition excludes all hits")
     return "; ".join(messages)

@@ -32,7 +32,7 @@ ACCESS = {
 
 
 def load_from_s3(_: Path) -> dict[str, Any]:
-    """Load a file, a pattern, a folder of Parquet, a SQL query and a file that is not there."""
+    """Load a file, a pattern, a folder of Parquet and a file that is not there."""
     server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()

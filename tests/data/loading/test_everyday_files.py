@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import openpyxl
+import pytest
 
 from tests.data.loading.encoded_records import pack
 
@@ -431,6 +432,40 @@ def test_sheets_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
             wrong[name] = packed.records, packed.plan.notes
 
     assert wrong == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "cell"),
+    [
+        ([{"name": "a", "type": "INTEGER"}], "1"),
+        ([{"name": "a", "type": "STRING", "mode": "REPEATED"}], {"v": ["x", None]}),
+        ([{"name": "a", "type": "RECORD", "fields": [{"type": "INTEGER"}]}],
+         {"v": {"f": [{"v": "1"}]}}),
+        ([{"name": "a", "type": "RECORD", "fields": 5}], {"v": {"f": 7}}),
+        ([{"name": ["a"]}], {"v": "1"}),
+        ([{"name": {"x": 1}}], {"v": "1"}),
+        ([{"name": "a", "type": "TIMESTAMP"}], {"v": "1e400"}),
+    ],
+)  # fmt: skip
+def test_cells_of_other_forms_are_sent_as_they_are(
+    tmp_path: Path, fields: list[Any], cell: Any
+) -> None:
+    path = tmp_path / "t.json"
+    rows = [{"f": [cell]}, {"f": [cell]}]
+    path.write_text(json.dumps({"schema": {"fields": fields}, "rows": rows}), encoding="utf-8")
+
+    assert len(pack(path).records) == 2
+
+
+def test_flags_of_late_lines_are_left_out_with_a_note(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    lines = [f"A,P{number}\t{number} " for number in range(1000)]
+    path.write_text("\n".join(["unit,geo\\time\t2018 ", *lines, "A,Q\t7 b", ""]), encoding="utf-8")
+
+    packed = pack(path)
+
+    assert packed.records[-1]["2018"] == 7
+    assert any("flags after values" in note for note in packed.plan.notes)
 
 
 def test_whole_numbers_with_an_exponent_stay_texts(tmp_path: Path) -> None:

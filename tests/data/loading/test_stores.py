@@ -39,12 +39,12 @@ def loaded(
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     folder = cache.mkdir("overlays") / f"stores-{python}"
     packages = install_once(folder, partial(install_alone, PACKAGES))
-    place = tmp_path_factory.mktemp("stores")
+    home = tmp_path_factory.mktemp("stores")
     done = subprocess.run(
-        [sys.executable, "-m", "tests.data.loading.stores", str(place),
+        [sys.executable, "-m", "tests.data.loading.stores", str(home),
          service.url, service.appId, service.adminKey],
         cwd=ROOT, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(packages), "HF_HOME": str(place), "HOME": str(place)},
+        env={**os.environ, "PYTHONPATH": str(packages), "HF_HOME": str(home), "HOME": str(home)},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr

@@ -144,6 +144,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
     dropped = MarkedRows.of(errors.dropped).positions
     rejected = describe(table, profile.columns, ids, errors.listed)
     rejected_rows = len(dropped) + len(profile.skipped)
+    on_request = errors.duplicates if options.duplicates == "last" else 0
     unlisted = rejected_rows - len(rejected)
     plan = LoadPlan(
         source=table.name,
@@ -159,7 +160,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
             *describe_readings(profile.columns, profile.rows),
             *ids.notes,
             *_notes(table, options, errors, unlisted),
-            *_cursor_notes(options, rejected_rows - errors.duplicates),
+            *_cursor_notes(options, rejected_rows - on_request),
             *_mixed_column_notes(table, profile),
         ),
         skipped_lines=table.skipped_lines,

@@ -23,6 +23,7 @@ CHART_DATE = re.compile(r"Date\((\d{4}), ?(\d{1,2}), ?(\d{1,2})((?:, ?\d{1,3})*)
 MICROSECONDS = re.compile(r"-?\d{14,}")
 
 Field = Mapping[str, Any]
+Cell = dict[str, Any]
 
 
 def turn_cells(document: Members) -> Turned | None:
@@ -43,15 +44,24 @@ def turn_cells(document: Members) -> Turned | None:
 def _read_fields(text: msgspec.Raw) -> Sequence[Field]:
     """Return the fields of a schema, with unique names; none if they have no names."""
     try:
-        fields = msgspec.json.decode(text, type=list[dict[str, Any]])
+        return _name_fields(msgspec.json.decode(text, type=list[dict[str, Any]]))
     except msgspec.MsgspecError:
         return []
+
+
+def _name_fields(fields: Any) -> Sequence[Field]:
+    """Return fields, each with its name, label or id as the name; none if a name is missing
+    or occurs twice.
+    """
+    if not isinstance(fields, list) or not all(isinstance(field, dict) for field in fields):
+        return []
     named = [
-        {**field, "name": field.get("name") or field.get("label") or field.get("id") or ""}
+        {**field, "name": field.get("name") or field.get("label") or field.get("id")}
         for field in fields
     ]
-    names = {field["name"] for field in named}
-    return named if all(names) and len(names) == len(named) else []
+    names = [field["name"] for field in named]
+    is_named = all(isinstance(name, str) and name for name in names)
+    return named if is_named and len({*names}) == len(names) else []
 
 
 def _turn(
@@ -62,7 +72,7 @@ def _turn(
     named_by: str,
 ) -> Turned | None:
     try:
-        rows = msgspec.json.decode(document[ROWS], type=list[dict[str, list[Any] | None]])
+        rows = msgspec.json.decode(document[ROWS], type=list[dict[str, list[Cell | None] | None]])
     except msgspec.MsgspecError:
         return None
     if not fields or any(len(row.get(cells) or ()) != len(fields) for row in rows):
@@ -72,7 +82,7 @@ def _turn(
 
 
 def _read_row(
-    cells: Sequence[Any], fields: Sequence[Field], read: Callable[[Field, Any], Any]
+    cells: Sequence[Cell | None], fields: Sequence[Field], read: Callable[[Field, Any], Any]
 ) -> dict[str, Any]:
     return {
         field["name"]: read(field, (cell or {}).get(VALUE))
@@ -87,16 +97,27 @@ def _read_bigquery(field: Field, value: Any) -> Any:
         return None
     if str(field.get("mode", "")).upper() == "REPEATED" and isinstance(value, list):
         single = {**field, "mode": ""}
-        return [_read_bigquery(single, item.get(VALUE)) for item in value]
+        return [
+            _read_bigquery(single, item.get(VALUE)) if isinstance(item, dict) else item
+            for item in value
+        ]
     if kind in STRUCTS and isinstance(value, dict):
-        cells, fields = value.get(BIGQUERY_CELLS, ()), field.get("fields", ())
-        return _read_row(cells, fields, _read_bigquery) if len(cells) == len(fields) else value
+        return _read_struct(_name_fields(field.get("fields")), value)
     text = str(value)
     if kind in BOOLEANS:
         return {"true": True, "false": False}.get(text.lower(), value)
     if kind in NUMBERS and JSON_NUMBER.fullmatch(text):
         return msgspec.Raw(text.encode())
     return _read_moment(text) if kind == "TIMESTAMP" else value
+
+
+def _read_struct(fields: Sequence[Field], value: Cell) -> Any:
+    """Return the object of a struct; a value of another form as it is."""
+    cells = value.get(BIGQUERY_CELLS)
+    if not isinstance(cells, list) or len(cells) != len(fields) or not fields:
+        return value
+    is_row = all(cell is None or isinstance(cell, dict) for cell in cells)
+    return _read_row(cells, fields, _read_bigquery) if is_row else value
 
 
 def _read_moment(text: str) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-HEADER = re.compile(r"(?P<dimensions>[\w.-]+(?:,[\w.-]+)*)\\[\w.-]+ *\t")
+# The names of the dimensions, that of the time, and the first period.
+HEADER = re.compile(r"(?P<dimensions>[\w.-]+(?:,[\w.-]+)*)\\[\w.-]+ *\t\d{4}")
 # A value or the sign for none, and its flags.
-FLAGGED = re.compile(r"(?P<value>[-+]?[\d.]+(?:[eE][-+]?\d+)?|:)(?P<flags>(?: +[a-zA-Z]+)?)")
+FLAGGED = re.compile(r"(?P<value>[-+]?[\d.]+(?:[eE][-+]?\d+)?|:)(?: +[a-zA-Z]+)?")
 MISSING = ":"
 
 
@@ -24,12 +25,6 @@ def find_sdmx_table(
         return None
     dimensions = header["dimensions"].split(",")
     periods = [cell.strip() for cell in lines[0].split("\t")[1:]]
-    flagged = any(
-        match["flags"]
-        for line in lines[1:]
-        for cell in line.split("\t")[1:]
-        if (match := FLAGGED.fullmatch(cell.strip()))
-    )
 
     def read(line: str) -> list[str] | None:
         first, *cells = line.split("\t")
@@ -40,9 +35,11 @@ def find_sdmx_table(
             return None
         return [*keys, *map(_read_value, cells)]
 
-    note = f"the first column has {len(dimensions)} in one: {', '.join(dimensions)}; `:` is missing"
-    note += "; flags after values, such as `6.5 b`, are left out" if flagged else ""
-    return note, read
+    # Flags can be in any line, also after the lines that were looked at.
+    return (
+        f"the first column has the dimensions {', '.join(dimensions)}, each of which becomes a "
+        "column; `:` is a missing value, and flags after values, as in `6.5 b`, are left out"
+    ), read
 
 
 def _read_value(cell: str) -> str:

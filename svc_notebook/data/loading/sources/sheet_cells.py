@@ -20,7 +20,7 @@ CHUNK_BYTES, OVERLAP_BYTES = 1 << 20, 200
 # Formats of dates and times, and of numbers that are codes: as many digits as the format has.
 TIME_FORMAT = re.compile(r"[hs]", re.I)
 CODE_FORMAT = re.compile(r"0{2,}")
-# The error of a lookup that has no result: a missing value.
+# The types of cells with an error of a formula, and with a text.
 ERROR, TEXT = "e", "s"
 
 

@@ -36,16 +36,37 @@ IMPORT_ID = '{"ImportId"'
 MAX_DESCRIPTION_ROWS, MAX_DESCRIBED_COLUMNS = 6, 100
 # A cell of a row of formats below the names, as hydrological services write it: `15s`, `14n`.
 FORMAT = re.compile(r"\d{1,3}[sdn]")
-# A unit of measurement, as a cell of a row below the names has it, alone or in brackets.
-_UNIT = (
-    r"[\u00b5\u03bcumknMGcdh]?"
-    r"(?:m|g|s|A|V|W|Wh|J|Hz|Pa|bar|l|L|mol|K|\u2126|ohm|lx|N|T|S|eV|B|bit|Bq|Sv)"
-    r"|%(?: ?RH)?|\u2030|\u00b0[CFK]?|deg(?:rees?)?[CFK]?|[CF]|Celsius|Fahrenheit|rad"
-    r"|h|d|min|hours?|days?|yrs?|sec(?:onds?)?|minutes?|years?|ha|t|lbs?|oz|ft|in|mi|gal|psi|mph|kn|kts?|knots|rpm|dB[A-Z]?|pp[mb]v?|pH"
-    r"|VA|k?VAr?|inches|mmHg|inHg|lux|cells|counts?|NTU|PSU|EUR|USD|GBP|CHF|\u20ac|\$|\u00a3"
+# Units of measurement: those that can have a prefix, such as the k of km, and others.
+SCALABLE_UNITS = (
+    *("m", "g", "s", "A", "V", "W", "Wh", "VA", "VAr", "J", "Hz", "Pa", "bar", "l", "L", "mol"),
+    *("K", "\u2126", "ohm", "lx", "N", "T", "S", "eV", "B", "bit", "Bq", "Sv"),
 )
+OTHER_UNITS = (
+    *("%", "%RH", "% RH", "\u2030", "\u00b0", "\u00b0C", "\u00b0F", "\u00b0K", "C", "F", "Celsius"),
+    *(
+        "Fahrenheit",
+        "deg",
+        "degC",
+        "degF",
+        "degK",
+        "degree",
+        "degrees",
+        "rad",
+        "h",
+        "hour",
+        "hours",
+    ),
+    *("d", "day", "days", "min", "minute", "minutes", "sec", "second", "seconds", "yr", "yrs"),
+    *("year", "years", "ha", "t", "lb", "lbs", "oz", "ft", "in", "inches", "mi", "gal", "psi"),
+    *("mph", "kn", "kt", "kts", "knot", "knots", "rpm", "dB", "dBA", "dBm", "ppm", "ppmv", "ppb"),
+    *("ppbv", "pH", "mmHg", "inHg", "lux", "cells", "count", "counts", "NTU", "PSU"),
+    *("EUR", "USD", "GBP", "CHF", "\u20ac", "$", "\u00a3"),
+)
+PREFIXES = "\u00b5\u03bcumknMGcdh"
+_UNIT = f"[{PREFIXES}]?(?:{'|'.join(SCALABLE_UNITS)})|{'|'.join(map(re.escape, OTHER_UNITS))}"
 _POWER = r"(?:\^?-?[123]|[\u00b2\u00b3])?"
 _PRODUCT = rf"(?:{_UNIT}){_POWER}(?:[ \u00b7*/.](?:{_UNIT}|100 ?ml){_POWER}){{0,3}}"
+# A unit, or a product or quotient of units, alone or in brackets, as a cell below a name has it.
 UNIT = re.compile(rf"{_PRODUCT}|\[(?:{_PRODUCT}|-)?\]|\((?:{_PRODUCT}|-)?\)")
 # What stands in a row of units below the names of columns without one.
 NO_UNIT = re.compile(
