@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -72,18 +73,41 @@ def lab_page(lab: Lab, chromium: Browser) -> Iterator[Notebook]:
     context.close()
 
 
+class EditorPages:
+    """The plain page for the tests of a module: a new one after a test that failed.
+
+    What a failed test leaves, a drag without end for instance, would fail all tests after it.
+    """
+
+    def __init__(self, chromium: Browser, connection: str, **context: Any) -> None:
+        self._chromium, self._connection, self._context = chromium, connection, context
+        self._page: EditorPage | None = None
+        self._closing = ExitStack()
+
+    def current(self) -> EditorPage:
+        """Return the page, opened if there is none."""
+        if self._page is None:
+            context = self._chromium.new_context(**self._context)
+            self._closing.callback(context.close)
+            self._page = self._closing.enter_context(open_editor_page(context.new_page()))
+            self._page.run(self._connection)
+        return self._page
+
+    def close(self) -> None:
+        """Close the page."""
+        self._closing.close()
+        self._page = None
+
+
 @pytest.fixture(scope="module")
-def editor_page(
+def editor_pages(
     request: pytest.FixtureRequest, chromium: Browser, connection: str
-) -> Iterator[EditorPage]:
-    """A plain page for the tests of a module, in a context with what its `CONTEXT` says."""
-    context = chromium.new_context(
-        **{"viewport": VIEWPORT, **getattr(request.module, "CONTEXT", {})}
-    )
-    with open_editor_page(context.new_page()) as opened:
-        opened.run(connection)
-        yield opened
-    context.close()
+) -> Iterator[EditorPages]:
+    """Plain pages for the tests of a module, in a context with what its `CONTEXT` says."""
+    context = {"viewport": VIEWPORT, **getattr(request.module, "CONTEXT", {})}
+    pages = EditorPages(chromium, connection, **context)
+    yield pages
+    pages.close()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -99,15 +123,14 @@ def pytest_runtest_makereport(
 def notebook(request: pytest.FixtureRequest, connection: str) -> Iterator[Notebook]:
     """Where editors are opened: a plain page, or JupyterLab for tests that are marked `in_lab`."""
     in_lab = request.node.get_closest_marker("in_lab")
-    opened: Notebook = request.getfixturevalue("lab_page" if in_lab else "editor_page")
+    pages: EditorPages | None = None if in_lab else request.getfixturevalue("editor_pages")
+    opened: Notebook = pages.current() if pages else request.getfixturevalue("lab_page")
     if in_lab:
         opened.run(connection)
     opened.complaints.clear()
     yield opened
-    if request.node.stash.get(FAILED, False):
-        # A drag that did not end would take every click of the tests that follow.
-        opened.page.mouse.up()
-        opened.page.keyboard.press("Escape")
+    if pages and request.node.stash.get(FAILED, False):
+        pages.close()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +56,51 @@ KNOWN = ("favicon", "ResizeObserver loop", "Could not load", "ERR_CONNECTION")
 
 # Moves of the mouse in a drag; a busy browser may not see a drop after a single one.
 DRAG_MOVES = 10
+DRAG_STARTS_SECONDS = 20
 
 
 def drag(source: Locator, target: Locator) -> None:
-    """Drag an element to another one."""
+    """Drag an element whose page follows the mouse."""
     source.drag_to(target, steps=DRAG_MOVES)
+
+
+def drag_and_drop(source: Locator, target: Locator) -> None:
+    """Drag a `draggable` element to another one.
+
+    `drag_to` does not intercept a drag that a busy browser starts late: the browser then drags for
+    real, without end, and takes every later click. Here all drags are intercepted, and one that
+    starts late is waited for.
+    """
+    page = source.page
+    session = page.context.new_cdp_session(page)
+    started: list[Any] = []
+    session.on("Input.dragIntercepted", lambda event: started.append(event["data"]))
+    session.send("Input.setInterceptDrags", {"enabled": True})
+    source.hover()  # scrolls to it, and waits for a list that is drawn again
+    start, end = _center(source), _center(target)
+
+    def press(kind: str, point: dict[str, float]) -> None:
+        facts = {"button": "left", "buttons": 1, "clickCount": 1}
+        session.send("Input.dispatchMouseEvent", {"type": kind, **point, **facts})
+
+    press("mousePressed", start)
+    last = time.monotonic() + DRAG_STARTS_SECONDS
+    step = 0
+    while not started:
+        assert time.monotonic() < last, "the browser started no drag"
+        step += 1
+        press("mouseMoved", {"x": start["x"] + step % DRAG_MOVES, "y": start["y"] + step % 2})
+        page.wait_for_timeout(20)
+    for kind in ("dragEnter", "dragOver", "dragOver", "drop"):
+        session.send("Input.dispatchDragEvent", {"type": kind, **end, "data": started[0]})
+    press("mouseReleased", end)
+    session.detach()
+
+
+def _center(element: Locator) -> dict[str, float]:
+    box = element.bounding_box()
+    assert box is not None, "the element is not shown"
+    return {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
 
 
 class Notebook:

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, draw, find_violations
-from tests.browser.notebook import Notebook, drag
+from tests.browser.notebook import Notebook, drag_and_drop
 from tests.browser.reopened_notebook import reopened
 from tests.browser.shop import INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
@@ -212,7 +212,7 @@ def test_a_hit_is_dragged_to_its_place_and_hidden_and_shown_again(
     expect(hits.first).to_contain_text("sku-021")
     name = hits.nth(4).locator("code").inner_text()
 
-    drag(hits.nth(4), hits.nth(1))
+    drag_and_drop(hits.nth(4), hits.nth(1))
     expect(hits.nth(1)).to_contain_text(name)
     notebook.await_value(
         "e.get('lamps')['consequence']['promote']",

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.looks import CONTRAST, draw, find_violations
-from tests.browser.notebook import Notebook, drag
+from tests.browser.notebook import Notebook, drag_and_drop
 from tests.browser.shop import HOSTILE, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
@@ -112,7 +112,7 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
     editor.get_by_role("button", name="Add price").click()
     expect(entries(editor, "customRanking")).to_have_count(2)
     notebook.await_value("e.value['customRanking']", ["desc(rating)", "desc(price)"])
-    drag(entries(editor, "customRanking").nth(1), entries(editor, "customRanking").nth(0))
+    drag_and_drop(entries(editor, "customRanking").nth(1), entries(editor, "customRanking").nth(0))
     notebook.await_value("e.value['customRanking']", ["desc(price)", "desc(rating)"])
     entries(editor, "customRanking").get_by_label("price: modifier").select_option("asc")
 
