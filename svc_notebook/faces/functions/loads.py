@@ -25,7 +25,6 @@ from svc_notebook.data.loading import (
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.functions.frame_records import check_column, record_columns
-from svc_notebook.faces.functions.settings import set_settings
 
 SIZE_OPTIONS = ("record_bytes", "batch_bytes")
 FILE_OPTIONS = (
@@ -163,6 +162,8 @@ async def load(
             reset_cursor=reset_cursor, compare_with=compare_with, **options,
         )  # fmt: skip
     if set_distinct and not dry_run:
+        from svc_notebook.faces.functions.settings import set_settings  # with the journal: slow
+
         attribute = options.get("distinct", DEFAULT_DISTINCT)
         await set_settings(
             index, {"attributeForDistinct": attribute, "distinct": True}, client=client
