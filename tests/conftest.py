@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import shutil
@@ -12,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,20 @@ def pytest_terminal_summary(
 def examples(count: int) -> int:
     """Return the number of examples of a property test: `count`, or a share with `--sample`."""
     return max(SAMPLE_MIN_EXAMPLES, int(count * SAMPLE_SHARE)) if _sampled else count
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without the garbage collector, which later leaves out what is there by then.
+
+    Modules and items live as long as the run, and each run of the collector would traverse them.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -9,15 +9,15 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import distribution
 from pathlib import Path
 
-import marimo
 from playwright.sync_api import Page, Route
 
 from tests.browser.lab import find_free_port
 from tests.first_minutes.processes import user_environment
 
-ASSETS = Path(marimo.__file__).parent / "_static" / "assets"
+ASSETS = Path(str(distribution("marimo").locate_file("marimo/_static/assets")))
 START_SECONDS = 60
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from nbconvert import HTMLExporter
 from playwright.sync_api import Browser, Locator, expect
 
 from svc_notebook.data.client import Client, ClientConfig, Secret
@@ -213,6 +212,8 @@ def test_a_key_that_cannot_search_is_reported(notebook: Notebook, client: Client
 def test_an_exported_notebook_shows_the_last_state(
     editor: Locator, notebook: Notebook, chromium: Browser
 ) -> None:
+    from nbconvert import HTMLExporter
+
     search_box(editor).fill("brass chair")
     expect(count_of(editor)).to_have_text("1")
     expect(notebook.page.locator(".svc-fallback")).to_contain_text("brass chair", timeout=20_000)

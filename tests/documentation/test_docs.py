@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 from algoliasearch.search.client import SearchClientSync
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import svc_notebook as svc
 from svc_notebook.data.session.fields import FIELDS, VARIABLES
@@ -36,7 +35,6 @@ def run_script(name: str) -> dict[str, Any]:
 
 GENERATE = run_script("generate")
 FUNCTION_PAGES = run_script("function_pages")
-TUTORIAL_PAGES = run_script("tutorial_pages")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
@@ -105,6 +103,8 @@ def test_every_public_function_has_its_entry() -> None:
 
 
 def test_a_notebook_is_written_with_its_outputs(tmp_path: Path) -> None:
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
     picture = {"image/png": base64.b64encode(b"PNG").decode(), "text/plain": "<Figure>"}
     outputs = [
         new_output("stream", text="10%\r100%\n\x1b[1mdone\x1b[0m\n```\n"),
@@ -114,7 +114,8 @@ def test_a_notebook_is_written_with_its_outputs(tmp_path: Path) -> None:
     ]
     cells = [new_markdown_cell("See [more](02.ipynb)"), new_code_cell("1 + 1", outputs=outputs)]
 
-    written = [*TUTORIAL_PAGES["write_cells"](new_notebook(cells=cells), tmp_path, "one")]
+    write_cells = run_script("tutorial_pages")["write_cells"]
+    written = [*write_cells(new_notebook(cells=cells), tmp_path, "one")]
 
     assert written == [
         "See [more](02.md)",

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
 from tests.conftest import Running
@@ -87,6 +86,8 @@ CELLS = [(tool, name) for name in NOTEBOOKS for tool in TOOLS]
 
 
 def write_notebook(path: Path, cells: list[str], limit: float) -> None:
+    import nbformat
+
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [
         nbformat.v4.new_code_cell(source) for source in [WATCH.format(limit=limit), *cells]
@@ -123,6 +124,8 @@ def run_all(tool: str, path: Path, home: Path, service: Running) -> None:
 @pytest.mark.rotated
 @pytest.mark.parametrize(("tool", "name"), CELLS, ids=lambda word: word.replace(" ", "-"))
 def test_a_notebook_runs_to_its_end(tool: str, name: str, service: Running, tmp_path: Path) -> None:
+    import nbformat
+
     path = tmp_path / "notebook.ipynb"
     write_notebook(path, NOTEBOOKS[name], limit_seconds())
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import nbformat
-
-v4: Any = nbformat.v4  # it has no types
 OUTPUTS = ("stream", "display_data", "execute_result", "error")
 
 
 def save_notebook(heard: Iterable[Any]) -> Any:
     """Gather cells, their outputs and the widgets' states."""
+    v4 = load_v4()
     cells: dict[str, Any] = {}
     displays: dict[str, Any] = {}
     widgets: dict[str, Any] = {}
@@ -23,9 +21,17 @@ def save_notebook(heard: Iterable[Any]) -> Any:
     return v4.new_notebook(cells=list(cells.values()), metadata=metadata)
 
 
+def load_v4() -> Any:
+    """Import the functions that make notebooks, which takes a second; they have no types."""
+    from nbformat import v4
+
+    return v4
+
+
 def _take(
     message: Any, cells: dict[str, Any], displays: dict[str, Any], widgets: dict[str, Any]
 ) -> None:
+    v4 = load_v4()
     kind, content = message["msg_type"], message["content"]
     if kind == "execute_input":
         cells[message["parent_header"]["msg_id"]] = v4.new_code_cell(

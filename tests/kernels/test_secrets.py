@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 
 from tests.conftest import Running
@@ -244,6 +243,8 @@ def test_no_message_to_the_front_end_holds_a_key(session: Session) -> None:
 
 
 def test_the_saved_notebook_holds_no_key(session: Session, tmp_path: Path) -> None:
+    import nbformat
+
     notebook = save_notebook(session.heard)
     nbformat.write(notebook, tmp_path / "saved.ipynb")
 

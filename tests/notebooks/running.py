@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
-
 
 def run(path: Path, folder: Path) -> list[dict[str, Any]]:
     """Run a notebook in a folder and return its outputs; no error or warning may be among them."""
+    import nbformat
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(path, as_version=4)
 
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": folder}}).execute()
@@ -31,6 +31,8 @@ def read_outputs(notebook: Any) -> list[dict[str, Any]]:
 
 def assert_no_outputs(path: Path) -> None:
     """A notebook is stored without outputs and counts of executions."""
+    import nbformat
+
     notebook = nbformat.read(path, as_version=4)
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert not [cell for cell in cells if cell.outputs or cell.execution_count]

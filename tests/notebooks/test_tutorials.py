@@ -5,17 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tutorial_pages import NOTEBOOKS, run_notebook
 
+from tests.conftest import ROOT
 from tests.notebooks.running import assert_no_outputs, read_outputs
 
-TUTORIALS = sorted(NOTEBOOKS.glob("*.ipynb"))
+TUTORIALS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_a_tutorial_runs(path: Path) -> None:
+    from tutorial_pages import run_notebook
+
     outputs = read_outputs(run_notebook(path))
 
     shown = [output.get("data", {}) for output in outputs]

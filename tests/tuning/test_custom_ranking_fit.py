@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
 
 import svc_notebook as svc
 from svc_notebook import tuning
@@ -105,6 +104,8 @@ def test_the_held_out_queries_change_nothing_of_the_fit(things: str) -> None:
 
 
 def test_weights_minimize_the_loss() -> None:
+    from scipy.optimize import minimize
+
     judged = check_judgments(rated(by_sum=True))
     numbers = {each["objectID"]: {k: v for k, v in each.items() if k in ("sales", "stars")}
                for each in RECORDS}  # fmt: skip

@@ -6,18 +6,20 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from mcp import StdioServerParameters
-from mcp.server.lowlevel.server import Server
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
 from svc_notebook.faces.agents.catalogue import list_tools
 from svc_notebook.faces.agents.planned_changes import PlannedChanges
-from svc_notebook.faces.agents.server import AgentServer
 from tests.conftest import Running
+
+if TYPE_CHECKING:
+    from mcp import Client as AgentClient
+    from mcp import StdioServerParameters
+    from mcp.server.lowlevel.server import Server
 
 INDEX = "agents-products"
 JUDGMENTS = [
@@ -40,6 +42,8 @@ def products(service: Running) -> Iterator[Client]:
 @pytest.fixture
 def command(service: Running, products: Client, tmp_path: Path) -> StdioServerParameters:
     """How an agent starts the server, in a folder of its own."""
+    from mcp import StdioServerParameters
+
     named = {"SVC_URL": service.url, "SVC_APP_ID": service.appId, "SVC_API_KEY": service.adminKey}
     words = ["-P", "-m", "svc_notebook", "mcp", "--allow-writes"]
     return StdioServerParameters(
@@ -50,8 +54,17 @@ def command(service: Running, products: Client, tmp_path: Path) -> StdioServerPa
 @pytest.fixture
 def inside(products: Client) -> Server[Any]:
     """A server in this process, with tools that plan changes."""
+    from svc_notebook.faces.agents.server import AgentServer
+
     planned = PlannedChanges()
     return AgentServer(products, list_tools(None, planned, allow_writes=True), planned).build()
+
+
+def open_agent(server: Server[Any] | StdioServerParameters | str) -> AgentClient:
+    """A client of a server in this process, of a command that starts one, or of its address."""
+    from mcp import Client as AgentClient
+
+    return AgentClient(server)
 
 
 def text_of(result: Any) -> str:

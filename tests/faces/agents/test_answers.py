@@ -5,22 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import mcp_types as protocol
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import Client as AgentClient
 
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.agents.answers import MAX_ANSWER_CHARACTERS, shape_answer
 from svc_notebook.faces.agents.catalogue import list_tools
 from svc_notebook.faces.agents.planned_changes import PLAN_SECONDS, PlannedChanges
-from svc_notebook.faces.agents.server import AgentServer, serve
-from tests.faces.agents.conftest import INDEX, JUDGMENTS, text_of
+from tests.faces.agents.conftest import INDEX, JUDGMENTS, open_agent, text_of
+
+if TYPE_CHECKING:
+    import mcp_types as protocol
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20),
@@ -66,6 +66,8 @@ def test_a_plan_expires() -> None:
 
 
 def test_a_port_in_use_is_an_error_with_the_way_on(products: Client) -> None:
+    from svc_notebook.faces.agents.server import serve
+
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(BadInput, match=f"cannot listen on port {port}: .*; pass another one"):
@@ -75,6 +77,8 @@ def test_a_port_in_use_is_an_error_with_the_way_on(products: Client) -> None:
 @given(data=st.data())
 def test_any_arguments_are_answered(data: st.DataObject, products: Client) -> None:
     """No argument raises an error of the protocol, which would hide its reason from the agent."""
+    from svc_notebook.faces.agents.server import AgentServer
+
     planned = PlannedChanges()
     tools = list_tools(pd.DataFrame(JUDGMENTS), planned, allow_writes=True)
     tool = data.draw(st.sampled_from(sorted(tools)))
@@ -84,7 +88,7 @@ def test_any_arguments_are_answered(data: st.DataObject, products: Client) -> No
         arguments["index"] = INDEX
 
     async def call() -> protocol.CallToolResult:
-        async with AgentClient(AgentServer(products, tools, planned).build()) as agent:
+        async with open_agent(AgentServer(products, tools, planned).build()) as agent:
             return await agent.call_tool(tool, arguments)
 
     answer = asyncio.run(call())

@@ -9,19 +9,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from mcp import Client as AgentClient
-from mcp import StdioServerParameters
-from mcp.server.lowlevel.server import Server
-from mcp.shared.exceptions import MCPError
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
 from tests.conftest import Running
-from tests.faces.agents.conftest import INDEX, arguments_of, text_of
+from tests.faces.agents.conftest import INDEX, arguments_of, open_agent, text_of
+
+if TYPE_CHECKING:
+    from mcp import StdioServerParameters
+    from mcp.server.lowlevel.server import Server
 
 WRITERS = {"plan_change", "plan_undo", "apply_plan"}
 # Tools for which these services have nothing to read.
@@ -53,7 +53,7 @@ def test_every_tool_answers_over_standard_streams(
     """No answer holds a key, and an answer over a limit says what it left out."""
 
     async def call_all() -> dict[str, Any]:
-        async with AgentClient(command) as agent:
+        async with open_agent(command) as agent:
             tools = (await agent.list_tools()).tools
             return {t.name: await agent.call_tool(t.name, dict(arguments_of(t))) for t in tools}
 
@@ -71,7 +71,7 @@ def test_every_tool_answers_over_standard_streams(
 
 def test_a_server_over_http_reads_and_refuses_pages_of_the_web(http: str) -> None:
     async def talk() -> tuple[set[str], Any]:
-        async with AgentClient(http) as agent:
+        async with open_agent(http) as agent:
             tools = {tool.name for tool in (await agent.list_tools()).tools}
             return tools, await agent.call_tool("search", {"index": INDEX, "query": "mug"})
 
@@ -92,7 +92,7 @@ def test_a_tuning_session_from_zero_results_to_an_undone_change(inside: Server[A
     time.sleep(2)  # searches are counted within a second
 
     async def tune() -> dict[str, Any]:
-        async with AgentClient(inside) as agent:
+        async with open_agent(inside) as agent:
 
             async def call(name: str, **arguments: Any) -> dict[str, Any]:
                 answer = await agent.call_tool(name, arguments)
@@ -134,7 +134,7 @@ def test_a_tuning_session_from_zero_results_to_an_undone_change(inside: Server[A
 
 def test_a_plan_is_refused_after_another_change(inside: Server[Any]) -> None:
     async def race() -> Any:
-        async with AgentClient(inside) as agent:
+        async with open_agent(inside) as agent:
             change = {"settings": {"hitsPerPage": 7}}
             plan = await agent.call_tool(
                 "plan_change", {"index": INDEX, "change": change, "queries": ["mug"]}
@@ -159,7 +159,7 @@ def test_a_long_call_reports_progress_and_ends_when_it_is_cancelled(
         reported.append(progress)
 
     async def cancel() -> tuple[int, int]:
-        async with AgentClient(command) as agent:
+        async with open_agent(command) as agent:
             arguments = {"index": INDEX, "judgments": judged}
             call = asyncio.create_task(
                 agent.call_tool("evaluate", arguments, progress_callback=report)
@@ -181,6 +181,8 @@ def test_a_long_call_reports_progress_and_ends_when_it_is_cancelled(
 
 
 def test_wrong_arguments_are_answered_with_their_remedy(inside: Server[Any]) -> None:
+    from mcp.shared.exceptions import MCPError
+
     cases: list[tuple[str, dict[str, Any], str]] = [
         ("serch", {}, "did you mean `search`?"),
         ("search", {"indx": INDEX}, "did you mean `index`?"),
@@ -197,7 +199,7 @@ def test_wrong_arguments_are_answered_with_their_remedy(inside: Server[Any]) -> 
     ]
 
     async def call_all() -> list[str]:
-        async with AgentClient(inside) as agent:
+        async with open_agent(inside) as agent:
             answers = [await agent.call_tool(name, given) for name, given, _ in cases]
             for uri in ("svc://reports/7", "svc://x", "file:///etc/passwd"):
                 with pytest.raises(MCPError, match="there is no re"):

@@ -7,11 +7,9 @@ from html.parser import HTMLParser
 from typing import Any
 
 import mistune
-import nbformat
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
-from nbconvert import HTMLExporter, MarkdownExporter
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client, ClientConfig, Secret
@@ -80,19 +78,23 @@ def editors(client: Client, shop: str, service: Running) -> Iterator[dict[str, A
 
 def save(editor: Any) -> Any:
     """A notebook whose cell shows the editor, without the state of widgets."""
+    from nbformat import v4
+
     InteractiveShell.instance()
     with capture_output() as captured:
         editor._ipython_display_()
     outputs = [
-        nbformat.v4.new_output("display_data", data=output.data, metadata=output.metadata or {})
+        v4.new_output("display_data", data=output.data, metadata=output.metadata or {})
         for output in captured.outputs
     ]
-    cell = nbformat.v4.new_code_cell("svc.edit(...)", outputs=outputs)
-    return nbformat.v4.new_notebook(cells=[cell])
+    cell = v4.new_code_cell("svc.edit(...)", outputs=outputs)
+    return v4.new_notebook(cells=[cell])
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_every_editor_is_rendered_without_a_kernel(editors: dict[str, Any]) -> None:
+    from nbconvert import HTMLExporter, MarkdownExporter
+
     for words, editor in editors.items():
         notebook = save(editor)
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 import svc_notebook as svc
 from svc_notebook.data.frames.schemas import AB_TESTS
@@ -41,6 +40,8 @@ def describe(*variants: dict[str, Any], **more: Any) -> Any:
 
 
 def pooled_p(searches: tuple[int, ...], clicked: tuple[int, ...]) -> float:
+    from scipy import stats
+
     rates = [c / n for c, n in zip(clicked, searches, strict=True)]
     error = math.sqrt(sum(r * (1 - r) / n for r, n in zip(rates, searches, strict=True)))
     return float(2 * stats.norm.sf(abs(rates[1] - rates[0]) / error))

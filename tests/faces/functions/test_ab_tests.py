@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import svc_notebook as svc
 from svc_notebook.errors import BadInput
@@ -16,6 +15,8 @@ TRIALS = 20_000
 
 def share_detected(sizes: list[int], rates: list[float], significance: float = 0.05) -> float:
     """Simulate tests of two proportions; returns the share with a significant difference."""
+    from scipy import stats
+
     chance = np.random.default_rng(3)
     counts = [chance.binomial(size, rate, TRIALS) for size, rate in zip(sizes, rates, strict=True)]
     first, second = counts[0] / sizes[0], counts[1] / sizes[1]
