@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas import DataFrame
-from scipy.stats import binomtest
 
 import svc_notebook as svc
 from benchmarks.simulations import simulate_interleaving
@@ -72,6 +71,8 @@ def make_outcome(preferred: Sequence[str]) -> InterleavingOutcome:
 
 
 def test_statistics_are_those_of_scipy() -> None:
+    from scipy.stats import binomtest
+
     for wins, losses in ((0, 1), (3, 3), (14, 5), (200, 260), (0, 30)):
         outcome = make_outcome(["b"] * wins + ["a"] * losses + [""] * 7)
         reference = binomtest(wins, wins + losses)

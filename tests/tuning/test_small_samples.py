@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 from benchmarks.simulations import simulate_search
 from svc_notebook import tuning
@@ -20,6 +19,8 @@ from tests.tuning.tables import judgments_of, run_of
 @pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 10, 19, 100, 999])
 @pytest.mark.parametrize("probability", [0.9, 0.975, 0.995])
 def test_quantiles_are_those_of_scipy(freedom: int, probability: float) -> None:
+    from scipy import stats
+
     expected = stats.t.ppf(probability, freedom)
 
     assert t_quantile(freedom, probability) == pytest.approx(expected, rel=1e-9)
@@ -27,6 +28,8 @@ def test_quantiles_are_those_of_scipy(freedom: int, probability: float) -> None:
 
 @pytest.mark.parametrize("count", [2, 3, 7, 40])
 def test_the_t_interval_is_that_of_scipy(count: int) -> None:
+    from scipy import stats
+
     values = np.random.default_rng(count).normal(0.1, 0.2, count)
     expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
 
@@ -40,6 +43,8 @@ def test_the_t_interval_is_that_of_scipy(count: int) -> None:
 
 
 def test_few_differing_queries_are_said_to_be_few() -> None:
+    from scipy import stats
+
     names = [f"q{n}" for n in range(30)]
     judged = judgments_of(**{name: {"a": 1, "b": 0} for name in names})
     before = run_of("before", **{name: ["b", "a"] for name in names})
