@@ -66,6 +66,13 @@ STATEMENTS = [
         {"separatorsToIndex": "#@"},
     ),
     Statement(
+        "separators: without blanks, the order counts",
+        ["alice@wonderland", "alice @ wonderland", "wonderland @ alice", "alice was @ wonderland"],
+        "alice@wonderland",
+        ["alice@wonderland", "alice @ wonderland"],
+        {"separatorsToIndex": "@"},
+    ),
+    Statement(
         "separators: with blanks, the order is free",
         ["wonderland @ alice", "alice was @ wonderland"],
         "alice @ wonderland",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from svc_notebook.core.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, fold, split
@@ -32,12 +33,28 @@ class QueryWord:
     weight: int = 1
 
 
+class WordSequence(NamedTuple):
+    """Words of a query that a record must have next to each other, in their order.
+
+    `start` is the number of the first one; `widths` are the numbers of positions that each takes.
+    """
+
+    start: int
+    widths: tuple[int, ...]
+
+    @property
+    def stop(self) -> int:
+        """The number of the word after the last one."""
+        return self.start + len(self.widths)
+
+
 @dataclass(frozen=True)
 class Query:
-    """The words of a query and its excluded words."""
+    """The words of a query, its excluded words, and the words that must be adjacent."""
 
     words: tuple[QueryWord, ...] = ()
     excluded: tuple[TermVariant, ...] = ()
+    sequences: tuple[WordSequence, ...] = ()
 
     @cached_property
     def written_words(self) -> list[str]:
@@ -67,6 +84,7 @@ def read_query(options: EffectiveParameters, readers: Sequence[SegmentReader] = 
         text = separate_query(options, readers)
     words: list[QueryWord] = []
     excluded: list[TermVariant] = []
+    sequences: list[WordSequence] = []
     parts = _remove_stop_words([part for part in _read_parts(text, options) if part.words], options)
     before = 0
     for number, part in enumerate(parts):
@@ -77,9 +95,12 @@ def read_query(options: EffectiveParameters, readers: Sequence[SegmentReader] = 
             words.append(QueryWord(text, part.phrases, weight=len(part.words)))
         else:
             ends = number == len(parts) - 1
+            if part.typed_together:
+                sequences += part.find_sequences(len(words))
             words += _read_run(part, options, ends_query=ends, before=before)
         before += len(part.all_words)
-    query = Query(tuple(words[:MAX_QUERY_WORDS]), tuple(excluded))
+    kept = [sequence for sequence in sequences if sequence.stop <= MAX_QUERY_WORDS]
+    query = Query(tuple(words[:MAX_QUERY_WORDS]), tuple(excluded), tuple(kept))
     return query.optional_at(_optional_places(query.words, options))
 
 
@@ -99,13 +120,23 @@ def max_typos_of(word: str, options: EffectiveParameters) -> int:
 class _Part:
     """A part of a query: the parts of each of its words, which `joined_words` joins.
 
-    `dropped` are the positions of words that are not searched.
+    `dropped` are the positions of words that are not searched, `typed_together` the ranges of words
+    that are typed without blanks around separators that are words themselves.
     """
 
     written: tuple[tuple[str, ...], ...]
     quoted: bool = False
     excluded: bool = False
     dropped: frozenset[int] = frozenset()
+    typed_together: tuple[range, ...] = ()
+
+    def find_sequences(self, before: int) -> Iterator[WordSequence]:
+        """Return the words that must be adjacent; `before` is the number of words before these."""
+        for typed in self.typed_together:
+            if self.dropped.isdisjoint(typed):
+                start = before + typed.start - sum(number < typed.start for number in self.dropped)
+                widths = [len(_indexed_parts(self.written[number])) for number in typed]
+                yield WordSequence(start, tuple(widths))
 
     @cached_property
     def all_words(self) -> tuple[str, ...]:
@@ -144,20 +175,43 @@ def _read_parts(text: str, options: EffectiveParameters) -> Iterator[_Part]:
     for match in _PART.finditer(text) if features else ():
         part = _read_part(match, rules)
         if ("excludeWords" if part.excluded else "exactPhrase") in features:
-            yield _Part(_split_parts(text[start : match.start()], rules))
+            yield _read_words(text[start : match.start()], rules)
             yield part
             start = match.end()
-    yield _Part(_split_parts(text[start:], rules))
+    yield _read_words(text[start:], rules)
 
 
 def _read_part(match: re.Match[str], rules: TokenizerSettings) -> _Part:
     if match["word"] is not None:
-        return _Part(_split_parts(match["word"], rules), excluded=True)
-    return _Part(_split_parts(match["phrase"], rules), quoted=True, excluded=bool(match["minus"]))
+        return _read_words(match["word"], rules, excluded=True)
+    return _read_words(match["phrase"], rules, quoted=True, excluded=bool(match["minus"]))
 
 
-def _split_parts(text: str, rules: TokenizerSettings) -> tuple[tuple[str, ...], ...]:
-    return tuple(split_parts(fold(text, rules, separated=True)))
+def _read_words(
+    text: str, rules: TokenizerSettings, *, quoted: bool = False, excluded: bool = False
+) -> _Part:
+    parts = tuple(split_parts(fold(text, rules, separated=True)))
+    part = _Part(parts, quoted, excluded)
+    if not rules.separators or quoted or excluded:
+        return part
+    return replace(part, typed_together=_find_typed_together(text, len(parts), rules))
+
+
+def _find_typed_together(text: str, words: int, rules: TokenizerSettings) -> tuple[range, ...]:
+    """Return the ranges of words that are typed without blanks around indexed separators."""
+    # Characters that are neither indexed nor part of a word end a sequence as a blank does.
+    letters = {letter for letter in text if rules.table[ord(letter)].strip(" ")}
+    marks = letters & set(rules.separators)
+    spaced = "".join(
+        letter if letter in letters or not rules.table[ord(letter)] else " " for letter in text
+    )
+    sequences, start = [], 0
+    for chain in spaced.split():
+        stop = start + len(split_parts(fold(chain, rules, separated=True)))
+        if not marks.isdisjoint(chain) and not marks.issuperset(chain):
+            sequences.append(range(start, stop))
+        start = stop
+    return tuple(sequences) if start == words else ()
 
 
 def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
@@ -170,6 +224,7 @@ def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list
         if part.quoted or part.excluded
         else _Part(
             part.written,
+            typed_together=part.typed_together,
             dropped=_find_stop_words(part.all_words, options, ends_query=number == last),
         )
         for number, part in enumerate(parts)

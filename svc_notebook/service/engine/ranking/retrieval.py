@@ -17,7 +17,7 @@ from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.query import Query, QueryWord
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
-from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLookup
+from svc_notebook.service.engine.ranking.occurrences import NO_OCCURRENCES, Chunk, PostingsLookup
 from svc_notebook.service.engine.ranking.text_relevance import NOT_FOUND_TYPOS, TermStatistics
 
 MIN_CACHE_BYTES = 64 * 2**20
@@ -250,11 +250,43 @@ def match_words(
             rows = rows & match.found
     if words and all(match.word.optional for match in words):
         rows = rows & np.logical_or.reduce([match.found for match in words])
+    for sequence in query.sequences:
+        check_time()
+        matches = words[sequence.start : sequence.stop]
+        if not any(match.word.optional for match in matches):
+            rows = rows & find_adjacent(matches, sequence.widths, len(rows))
     for variant in query.excluded:
         check_time()
         rows = rows.copy()
         rows[lookup().find_rows(variant)] = False
     return words, rows
+
+
+def find_adjacent(matches: Sequence[WordMatch], widths: Sequence[int], records: int) -> Array:
+    """Return the mask of the records where the words are next to each other, in their order.
+
+    A variant of several query words takes the place of all of them in the sequence. A word takes
+    one position, or `widths` positions if its parts are indexed.
+    """
+    covered: dict[int, range] = {}
+    for number, match in enumerate(matches):
+        for span in {chunk.span for chunk in match.chunks if chunk.span}:
+            covered[span] = range(covered[span].start if span in covered else number, number + 1)
+    mask = np.zeros(records, bool)
+    # The places where the word with this number, or the end, is next to the words before it.
+    starts: list[list[Array]] = [[] for _ in range(len(matches) + 1)]
+    for number, match in enumerate(matches):
+        places = np.concatenate([NO_OCCURRENCES, *starts[number]])
+        for chunk in match.chunks:
+            words = covered.get(chunk.span, range(number, number + 1))
+            if words.start < number:
+                continue  # the variant was looked at with its first word
+            adjoining = chunk.within(np.isin(chunk.places(), places)) if number else chunk
+            if words.stop == len(matches):
+                mask[adjoining.rows] = True
+            for length in {adjoining.length, widths[number]}:
+                starts[words.stop].append(adjoining.places() + length)
+    return mask
 
 
 def _match_word(lookup: Callable[[], PostingsLookup], records: int, word: QueryWord) -> WordMatch:
