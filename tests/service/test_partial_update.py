@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.indices.partial_update import OPERATIONS, check_changes, update_record
+from svc_notebook.service.tasks.batch_operations import OPERATIONS, check_changes, update_record
 
 SMALL = st.integers(-3, 3)
 ITEM = SMALL | st.sampled_from(["a", "b"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, get_args
 
@@ -12,10 +12,22 @@ from svc_notebook.core.api.endpoint import Right
 from svc_notebook.core.api.parameters import SearchParams, Settings, default_of
 from svc_notebook.core.api.validation import hints
 from svc_notebook.errors import BadOption
-from svc_notebook.faces.commands import filter_completion
 from svc_notebook.faces.commands.registry import VERBS, lists_of, pick_verb
 from svc_notebook.faces.commands.tokenizer import Word, quote_word, split_typed
 from svc_notebook.faces.commands.verb import OUTPUT, Face, Option, Verb, spread_options
+
+# The parameters that filter; each text of a list is one filter, without quotes inside.
+FILTER_LISTS = ("facetFilters", "optionalFilters")
+FILTERS = ("filters", *FILTER_LISTS)
+_TYPED_FILTER = {
+    "filters": re.compile(r"""([\w.]+)\s*:\s*-?(?:(["'])([^"']*)|([^\s"'():,<>=!]*))$"""),
+    **dict.fromkeys(FILTER_LISTS, re.compile(r"""([\w.]+):-?()()([^"'\[\],]*)$""")),
+}
+_PLAIN_VALUE = re.compile(r"\w[\w.-]*")
+_FILTER_WORDS = ("AND", "OR", "NOT", "TO")
+MAX_FACET_VALUES = 100
+# The quote around a text by the first character of what is typed; JSON has double quotes.
+OUTER_QUOTES = {"": '"', "[": '"', "{": '"', '"': '"', "'": "'"}
 
 _PIECE = re.compile(r"[^\s,\[\]\"'(){}:]*$")
 _LINE_NAME = re.compile(r"\w*$")
@@ -249,9 +261,9 @@ def complete_value(
 def _facet_values(
     option: Option, typed: str, context: LineContext, names: NameSource
 ) -> CompletionMatches | None:
-    if option.name not in filter_completion.KINDS:
+    if option.name not in FILTERS:
         return None
-    matches = filter_completion.complete_value(
+    matches = _complete_filter_value(
         option.name, typed, lambda facet: names.values(context.index, facet), bare=context.bare
     )
     return CompletionMatches(*matches) if matches else None
@@ -313,3 +325,37 @@ AROUND: dict[str, tuple[str, ...]] = {
     "attributesForFaceting": ("searchable", "filterOnly", "afterDistinct"),
     "replicas": ("virtual",),
 }
+
+
+def _complete_filter_value(
+    kind: str, typed: str, values: Callable[[str], Iterable[str]], *, bare: bool
+) -> tuple[str, list[str]] | None:
+    """Suggest facet values after `attribute:` of a filter, and the text that they replace.
+
+    The result is None if no value is expected. `bare` is a word of a line, which ends at a space
+    unless it is quoted.
+    """
+    match = _TYPED_FILTER[kind].search(typed)
+    if not match:
+        return None
+    outer = OUTER_QUOTES.get(typed[:1], "")
+    inner, begun = match[2] or "", match[3] or match[4] or ""
+    beginning = begun.casefold()
+    near = [value for value in values(match[1]) if value.casefold().startswith(beginning)]
+    texts = list(_write_values(near[:MAX_FACET_VALUES], kind, outer, inner))
+    if bare and not outer and not inner and texts != [quote_word(text) for text in texts]:
+        before = typed[: len(typed) - len(begun)]
+        return typed, [quote_word(f"{before}{text}") for text in texts]
+    return begun, texts
+
+
+def _write_values(values: list[str], kind: str, outer: str, inner: str) -> Iterator[str]:
+    """Write values in filter syntax; values that cannot be quoted are left out."""
+    quote = inner or ("'" if outer == '"' else '"')
+    for value in values:
+        plain = kind in FILTER_LISTS or (
+            _PLAIN_VALUE.fullmatch(value) and value not in _FILTER_WORDS
+        )
+        refused = {outer, "\\", *("" if plain else quote)} - {""}
+        if not any(mark in value for mark in refused):
+            yield value if plain or inner else f"{quote}{value}{quote}"

@@ -6,7 +6,7 @@ Older clients send a key in the body, which moves to the query here.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -19,7 +19,6 @@ from svc_notebook.core.api import Endpoint
 from svc_notebook.core.api.families.keys import KeyEndpoints
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
-from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
 from svc_notebook.service.http.body import Accounts, BodyMemory, MalformedBody, read_body, read_json
 from svc_notebook.service.http.response import Message, Receive, ServiceResponse
 from svc_notebook.service.indices.replica_setting import read_links
@@ -35,6 +34,8 @@ from svc_notebook.service.logs import (
     mask,
     shorten,
 )
+
+STARS = "****"
 
 # The account of callers whose key is not known yet.
 ANONYMOUS = "anonymous"
@@ -299,3 +300,36 @@ def named_indices(endpoint: Endpoint, given: Mapping[str, Any], answer: Any) -> 
     names |= {answer["primary"]} if "primary" in answer else set()
     names |= {given["destination"]} if "destination" in given else set()
     return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]
+
+
+def hide_secrets(value: Any) -> Any:
+    """Return JSON with the secrets masked at any depth."""
+    if isinstance(value, Mapping):
+        return {name: HIDDEN.get(name, hide_secrets)(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [hide_secrets(item) for item in value]
+    return value
+
+
+def hide_in_body(body: bytes) -> bytes:
+    """Return a request body with the secrets masked; empty if it cannot be parsed."""
+    try:
+        return msgspec.json.encode(hide_secrets(msgspec.json.decode(body))) if body else b""
+    except (msgspec.MsgspecError, RecursionError, ValueError):  # ValueError: not UTF-8
+        return b""
+
+
+def _hide_key(value: Any) -> str:
+    return shorten(value) if isinstance(value, str) else STARS
+
+
+def _hide(value: Any) -> str:
+    return STARS
+
+
+HIDDEN: Mapping[str, Callable[[Any], Any]] = {
+    "apiKey": _hide_key,
+    "headers": _hide,
+    "login": _hide,
+    "proxy": _hide,
+}

@@ -7,13 +7,13 @@ import inspect
 from generators.discovery import discover
 
 import svc_notebook as svc
+from svc_notebook.data.declarations.declaration import ENTRIES, complete
 from svc_notebook.data.declarations.docstrings import (
     add_entries,
     read_entries,
     replace_entry,
     summary,
 )
-from svc_notebook.data.declarations.shared_entries import ENTRIES, complete
 from tests.looping import loop_over
 
 DOC = """Search an index.

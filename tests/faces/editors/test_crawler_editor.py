@@ -15,8 +15,7 @@ import svc_notebook as svc
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.data.client.crawlers import wait_crawled
 from svc_notebook.errors import BadInput, BadOption
-from svc_notebook.faces.editors.crawler_editor.editor import CrawlerEditor
-from svc_notebook.faces.editors.crawler_editor.secret_mask import SecretMask
+from svc_notebook.faces.editors.crawler_editor.editor import CrawlerEditor, SecretMask
 from svc_notebook.faces.editors.rpc import wait_for
 from svc_notebook.faces.functions.crawler_scripts import MASK
 from svc_notebook.faces.magics.extension import run

@@ -13,8 +13,7 @@ import svc_notebook as svc
 from svc_notebook.data.client import Client
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.curation_editors.pinned_order import put_pins
-from svc_notebook.faces.editors.curation_editors.rules import RuleEditor, move_record
-from svc_notebook.faces.editors.curation_editors.suggestions import MAX_INDICES
+from svc_notebook.faces.editors.curation_editors.rules import MAX_INDICES, RuleEditor, move_record
 
 RULE: dict[str, Any] = {
     "objectID": "lamps",

@@ -14,7 +14,7 @@ from svc_notebook.data.frames.columns import typed
 from svc_notebook.data.frames.schemas import DEFAULTS, KEYS, LOGS
 from svc_notebook.errors import Unreachable
 from svc_notebook.faces.functions import overview as parts
-from svc_notebook.faces.functions.index_sizes import SIZES
+from svc_notebook.faces.functions.overview import SIZES
 from tests.conftest import start_service, stop_service
 
 NOW = datetime(2026, 11, 26, 8, tzinfo=UTC)

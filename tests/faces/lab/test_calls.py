@@ -11,7 +11,7 @@ import pytest
 
 from svc_notebook.data import session
 from svc_notebook.errors import BadInput
-from svc_notebook.faces.lab import tabs
+from svc_notebook.faces.lab import kernel
 from svc_notebook.faces.lab.explorer import describe_value
 from svc_notebook.faces.lab.kernel import CellError, LabCalls, find_errors
 from tests.browser.shop import fill, products
@@ -22,7 +22,7 @@ from tests.conftest import Running
 def calls(service: Running, monkeypatch: pytest.MonkeyPatch) -> LabCalls:
     monkeypatch.setattr("svc_notebook.data.session.connection._current", None)
     monkeypatch.setattr(
-        "svc_notebook.faces.lab.changes.shell_of_kernel", lambda: None
+        "svc_notebook.faces.lab.explorer.shell_of_kernel", lambda: None
     )  # a plain process
     session.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
     return LabCalls()
@@ -239,7 +239,7 @@ def test_an_editor_of_a_tab_is_opened_once_and_closed(calls: LabCalls, service: 
         first = await calls.open_editor("workbench", "in-a-tab")
         again = await calls.open_editor("workbench", "in-a-tab")
         before = calls.has_changes(first["model"])
-        bench = tabs.find_editor(first["model"])
+        bench = kernel.find_editor(first["model"])
         await asyncio.to_thread(setattr, bench, "value", {"settings": {"hitsPerPage": 3}})
         after = calls.has_changes(first["model"])
         await calls.close_editor(first["model"])
@@ -251,7 +251,7 @@ def test_an_editor_of_a_tab_is_opened_once_and_closed(calls: LabCalls, service: 
     assert first == again
     assert first["title"] == "Workbench"
     assert (before, after) == (False, True)
-    assert tabs.find_editor(first["model"]) is None
+    assert kernel.find_editor(first["model"]) is None
     assert not calls.has_changes(first["model"])
 
 
@@ -262,7 +262,7 @@ def test_judgments_without_a_file_are_changes(calls: LabCalls, service: Running)
         model = (await calls.open_editor("judgments", "judged-in-a-tab"))["model"]
         before = calls.has_changes(model)
         row = {"query": "lamp", "objectID": "sku-007", "rating": 3}
-        await asyncio.to_thread(setattr, tabs.find_editor(model), "value", [row])
+        await asyncio.to_thread(setattr, kernel.find_editor(model), "value", [row])
         after = calls.has_changes(model)
         await calls.close_editor(model)
         return before, after
@@ -280,7 +280,7 @@ def test_the_overview_opens_in_a_tab_and_is_read_again(calls: LabCalls, service:
 
     async def use() -> tuple[str, list[bool]]:
         answer = await calls.open_editor("overview", "local")
-        panel = tabs.find_editor(answer["model"])
+        panel = kernel.find_editor(answer["model"])
         pages = [panel.page]
         await asyncio.to_thread(fill, service, "made-later", products())
         await asyncio.to_thread(panel.reload)

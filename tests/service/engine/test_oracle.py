@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.engine import Index, SearchResult, parallel
-from svc_notebook.service.engine.ranking import leading_candidates, occurrences, top_k_pruning
+from svc_notebook.service.engine.ranking import occurrences, top_k_pruning
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
@@ -41,7 +41,7 @@ def test_the_engine_agrees_with_the_oracle(seed: int, monkeypatch: pytest.Monkey
         monkeypatch.setattr(parallel.segment_threads, "most", 3)
     if seed % 3:  # rows are pruned however few there are
         monkeypatch.setattr(top_k_pruning, "MIN_LEADING_CANDIDATES", 0)
-        monkeypatch.setattr(leading_candidates, "ADJACENT_FACTOR", 1)
+        monkeypatch.setattr(top_k_pruning, "ADJACENT_FACTOR", 1)
         monkeypatch.setattr(occurrences, "MIN_SOUGHT_OCCURRENCES", 0)
     if seed % 3 == 1:
         monkeypatch.setattr(top_k_pruning, "MIN_CANDIDATES", 0)

@@ -11,7 +11,7 @@ import pytest
 
 from svc_notebook.service.engine import term_dictionary
 from svc_notebook.service.engine.arrays import Arrays, add_prefix
-from svc_notebook.service.engine.index import postings, text_words
+from svc_notebook.service.engine.index import postings
 from svc_notebook.service.engine.index.attribute_lengths import (
     MAX_LENGTH_WORDS,
     MAX_STORED_ATTRIBUTES,
@@ -172,7 +172,7 @@ def test_texts_that_repeat_are_indexed_as_others(
 
     once = Segment.of(records, shape)
 
-    monkeypatch.setattr(text_words, "SAMPLED_TEXTS", 1)  # which is as many as distinct ones
+    monkeypatch.setattr(postings, "SAMPLED_TEXTS", 1)  # which is as many as distinct ones
     each = Segment.of(records, shape)
     found, expected = arrays_of(once), arrays_of(each)
     assert found.keys() == expected.keys()

@@ -11,7 +11,7 @@ import pytest
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import read_query
-from svc_notebook.service.engine.ranking import leading_candidates, occurrences, top_k_pruning
+from svc_notebook.service.engine.ranking import occurrences, top_k_pruning
 from svc_notebook.service.engine.ranking.minimum_should_match import STEP_HITS
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
@@ -143,7 +143,7 @@ def test_the_best_of_few_rows_are_the_first_of_the_full_order(
     searched: list[str], params: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(top_k_pruning, "MIN_LEADING_CANDIDATES", 0)
-    monkeypatch.setattr(leading_candidates, "ADJACENT_FACTOR", 1)
+    monkeypatch.setattr(top_k_pruning, "ADJACENT_FACTOR", 1)
     monkeypatch.setattr(occurrences, "MIN_SOUGHT_OCCURRENCES", 0)
     if not searched:
         params = {name: params[name] for name in params.keys() - {"restrictSearchableAttributes"}}

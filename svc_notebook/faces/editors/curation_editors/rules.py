@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, TypedDict
 
 import traitlets
 
@@ -16,8 +17,8 @@ from svc_notebook.core.api.shapes import RuleParams
 from svc_notebook.core.api.texts import OneOrMany, list_texts
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.core.display import format_count, write_table
-from svc_notebook.data.client import RULES, ResourceKind
-from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
+from svc_notebook.data.client import RULES, AsyncClient, ResourceKind
+from svc_notebook.errors import BadInput, NotFound, Refused, SvcError, Unreachable
 from svc_notebook.faces.editors.base import JSON
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.curation_editors.changes import (
@@ -49,7 +50,6 @@ from svc_notebook.faces.editors.curation_editors.rule_description import (
     describe_schedule,
     list_records,
 )
-from svc_notebook.faces.editors.curation_editors.suggestions import RuleSuggestions, suggest
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES
@@ -58,6 +58,11 @@ from svc_notebook.faces.editors.query_editor.panel import PanelRow, list_paramet
 from svc_notebook.faces.editors.rpc import call, run_on_loop
 from svc_notebook.faces.functions.pins import Place, is_for, name_rule
 from svc_notebook.faces.functions.pins import move_record as move_record
+
+MAX_FACET_VALUES = 30  # of one facet
+MAX_INDICES = 200
+_UNQUOTED = re.compile(r"[^\s:\"'()<>=!]+")
+_OPERATORS = {"and", "or", "not", "to"}
 
 MAX_SAMPLE_QUERIES = 8  # proposed to try a draft on
 RuleChange = Callable[[Document], Document]
@@ -365,3 +370,66 @@ def _filters_of(rule: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]
     for name in FILTER_PARAMS:
         if params.get(name):
             yield name, {name: params[name]}
+
+
+class RuleSuggestions(TypedDict):
+    """Names of facets, filters on facet values and on ranges, and names of indices."""
+
+    facets: list[str]
+    filters: list[str]
+    ranges: list[str]
+    indices: list[str]
+
+
+async def suggest(client: AsyncClient, index: str) -> RuleSuggestions:
+    """Read the suggestions; what the key cannot read is left out."""
+    facet_names, indices = await asyncio.gather(_read_facets(client, index), _read_indices(client))
+    facets, stats = facet_names.get("facets") or {}, facet_names.get("facets_stats") or {}
+    return {
+        "facets": sorted(facets),
+        "filters": [
+            f"{_quote(name)}:{_quote(value)}"
+            for name in sorted(facets.keys() - stats.keys())
+            for value in facets[name]
+        ],
+        "ranges": [*_write_ranges(stats)],
+        "indices": indices,
+    }
+
+
+async def _read_facets(client: AsyncClient, index: str) -> Mapping[str, Any]:
+    search_params: Any = {
+        "facets": ["*"],
+        "hitsPerPage": 0,
+        "analytics": False,
+        "enableRules": False,
+    }
+    try:
+        return await client.search(index, **search_params, maxValuesPerFacet=MAX_FACET_VALUES)
+    except SvcError:
+        return {}
+
+
+async def _read_indices(client: AsyncClient) -> list[str]:
+    try:
+        answer = await client.list_indices()
+    except SvcError:
+        return []
+    return sorted(item["name"] for item in answer["items"])[:MAX_INDICES]
+
+
+def _write_ranges(stats: Mapping[str, Any]) -> Iterator[str]:
+    for name in sorted(stats):
+        yield f"{_quote(name)} >= {_write_number(stats[name]['min'])}"
+        yield f"{_quote(name)} <= {_write_number(stats[name]['max'])}"
+
+
+def _write_number(number: float) -> str:
+    return str(int(number)) if float(number).is_integer() else repr(number)
+
+
+def _quote(text: str) -> str:
+    """Quote a name or value for a filter if it needs quotes."""
+    if _UNQUOTED.fullmatch(text) and text.lower() not in _OPERATORS:
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
