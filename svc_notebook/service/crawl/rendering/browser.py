@@ -59,6 +59,9 @@ FLAGS = (
     "--no-first-run",
     "--no-pings",
 )
+# Flags of the driver. Without its limit on messages, a script that changes the address in a loop
+# occupies the browser's main process, and with it all pages.
+UNWANTED_DEFAULTS = ("--disable-ipc-flooding-protection",)
 
 
 class BrowserEnded(Exception):
@@ -209,6 +212,7 @@ class CrawlBrowser:
                 self._browser = await self._driver.chromium.launch(
                     executable_path=path,
                     args=[*FLAGS],
+                    ignore_default_args=[*UNWANTED_DEFAULTS],
                     chromium_sandbox=_has_sandbox(),
                     proxy={"server": f"http://127.0.0.1:{self._refusing.getsockname()[1]}"},
                     env=_environment(self._folder.path),

@@ -166,6 +166,20 @@ def test_a_navigation_of_the_page_is_a_redirect(site: Site, crawler: Crawler) ->
     assert outcomes[f"{site.url}/new"].reason == "success"
 
 
+@pytest.mark.parametrize("change", ["history.pushState({}, '', '?' + n)", "location.hash = n"])
+def test_a_page_that_changes_its_address_for_ever_is_read(
+    site: Site, crawler: Crawler, change: str
+) -> None:
+    """The browser limits these changes: it would be occupied for longer than a page may take."""
+    script = f"setInterval(() => {{ for (let n = 0; n < 100; n++) {change}; history.back() }}, 1)"
+    site.page("/", f"<title>Home</title><script>{script}</script>")
+    config = site.config(renderJavaScript={"enabled": True, "waitTime": {"min": 1000, "max": 1500}})
+
+    outcome = crawler.visit(config, f"{site.url}/")
+
+    assert [one["title"] for one in outcome.records["pages"]] == ["Home"]
+
+
 def test_a_page_that_leaves_by_a_form_is_not_read_in_part(site: Site, crawler: Crawler) -> None:
     form = "<title>Home</title><form id=f method=post action=/next></form><script>f.submit()"
     site.page("/", f"{form}</script><p>text</p>")
