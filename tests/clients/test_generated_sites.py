@@ -75,11 +75,12 @@ def packages(pytestconfig: pytest.Config) -> Path:
 def build(packages: Path, folder: Path, program: str, **env: str) -> None:
     """Run a site generator in a folder; modules are found beside its files."""
     (folder / "node_modules").symlink_to(packages / "node_modules")
+    (folder / "tmp").mkdir()
+    set_env = {**os.environ, "CI": "1", "TMPDIR": str(folder / "tmp"), **env}
     command = ["node", "--preserve-symlinks", f"node_modules/{program}", "build"]
     done = subprocess.run(
-        command, cwd=folder, env={**os.environ, "CI": "1", **env}, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+        command, cwd=folder, env=set_env, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
 
 
