@@ -33,7 +33,7 @@ def test_a_column_with_duplicate_or_missing_values_is_not_the_id(column: list[An
     packed = pack(FILMS.assign(id=column))
 
     assert packed.plan.ids == "hash of the row"
-    assert "`id` is not the id: 1 rows" in packed.plan.notes[0]
+    assert "`id` is not the id: 1 row " in packed.plan.notes[0]
     assert len({record["objectID"] for record in packed.records}) == 3
 
 

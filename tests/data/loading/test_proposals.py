@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -96,6 +97,89 @@ def test_flags_are_facets_and_not_searched() -> None:
     assert suggested["searchableAttributes"] == ["title", "color"]
     assert {*suggested["attributesForFaceting"]} == {"stocked", "color"}
     assert "`svc.set_settings('x', {'searchableAttributes'" in repr(loading.plan(rows, "x"))
+
+
+def suggested(**columns: Sequence[object]) -> dict[str, list[str]]:
+    """Return the settings that a plan suggests for columns, as lists."""
+    return {**loading.plan(pd.DataFrame(columns), "x").suggested_settings}
+
+
+TOWNS = ["Rome", "Oslo", "Lima", "Bern", "Cairo", "Quito", "Delhi", "Paris", "Accra", "Minsk"]
+
+
+def test_names_of_one_word_are_searched_and_codes_dates_addresses_and_constants_are_not() -> None:
+    settings = suggested(
+        Town=TOWNS,
+        zone=["01", "02", "03"] * 3 + ["04"],
+        nsn=[f"1005-00-{n}" for n in range(10)],
+        url=[f"https://example.com/{town}" for town in TOWNS],
+        item_id=[f"{town[:2]}x{n}" for n, town in enumerate(TOWNS)],
+        seen=["Oct18", "Nov09", "19-Dec-03", *["Dec01"] * 7],
+        country=["Atlantis"] * 10,
+        period=["1977-1989", "1990-1999"] * 5,
+        nested=[f"{{'a': '{town}'}}" for town in TOWNS],
+    )
+
+    assert settings["searchableAttributes"] == ["Town"]
+    assert settings["attributesForFaceting"] == ["zone", "period"]
+
+
+def test_titles_that_are_numbers_are_searched_before_other_names() -> None:
+    rows = [
+        {"Director": town, "Film Name": 300 if n == 1 else f"The film of {town}"}
+        for n, town in enumerate(TOWNS)
+    ]
+
+    settings = loading.plan(rows, "x").suggested_settings
+
+    assert settings["searchableAttributes"] == ["Film Name", "Director"]
+
+
+def test_sentences_ids_and_many_codes_of_digits_are_no_facets() -> None:
+    settings = suggested(
+        credit=["Photo by Ann Lee. Used with permission.", "Photo by Bo Ek, all rights reserved."]
+        * 30,
+        familyId=["FAM-A", "FAM-B"] * 30,
+        part=[f"10{n}-4" for n in range(30)] * 2,
+        source=["http://a.example", "http://b.example"] * 30,
+        name=["Ann", "Bo"] * 30,
+        team_name=["Red", "Blue"] * 30,
+    )
+
+    assert settings["attributesForFaceting"] == ["team_name"]
+
+
+def test_scores_of_two_sides_do_not_rank() -> None:
+    numbers = [*range(10)]
+
+    assert "customRanking" not in suggested(home_score=numbers, away_score=numbers)
+    assert suggested(inspection_score=numbers)["customRanking"] == ["desc(inspection_score)"]
+
+
+def test_members_of_objects_and_lists_are_suggested() -> None:
+    rows = [
+        {"properties": {"place": town, "mag": n, "kind": ["quake", "blast"][n % 2]},
+         "aliases": [town], "geometry": {"type": f"{town} {n % 2}"}, "rare": {f"m{n}": town}}
+        for n, town in enumerate(TOWNS * 20)
+    ]  # fmt: skip
+
+    settings = loading.plan(rows, "x").suggested_settings
+
+    assert {*settings["searchableAttributes"]} == {
+        "properties.place", "properties.kind", "aliases",
+    }  # fmt: skip
+    assert settings["attributesForFaceting"] == ["properties.place", "properties.kind", "aliases"]
+
+
+def test_proposals_look_at_the_whole_of_a_sorted_source(tmp_path: Path) -> None:
+    path = tmp_path / "sorted.csv"
+    names = "".join(f"{n},{TOWNS[n // 1000]}\n" for n in range(10_000))
+    path.write_text("id,town\n" + names)
+
+    for source in (path, pd.read_csv(path)):
+        settings = loading.plan(source, "x").suggested_settings
+
+        assert settings["attributesForFaceting"] == ["town"]
 
 
 def test_only_a_plan_is_accepted(client: Client) -> None:

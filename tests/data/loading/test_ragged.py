@@ -210,6 +210,18 @@ def test_a_late_value_that_makes_a_column_text_is_told_by_its_row(tmp_path: Path
     assert "29,998 of 30,000 values are numbers; `open` in row 20,001 and 1 more are not" in note
 
 
+def test_late_codes_with_leading_zeros_are_no_reason_to_propose_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    rows = [f"{n},{n + 10_001}" for n in range(5_000)]
+    rows[4_000] = "4000,00501"
+    path.write_text("id,zip\n" + "\n".join(rows) + "\n")
+
+    plan = pack(path, id="id").plan
+
+    assert plan.notes == ()
+    assert plan.columns["note"].tolist()[1] == "leading zeros: kept as text"
+
+
 def test_a_column_of_words_is_text_without_a_note(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("id,code\n" + "".join(f"{n},{'A' * (n % 3 > 0)}{n}\n" for n in range(100)))

@@ -100,9 +100,8 @@ def _members_sql(table: SourceTable, profile: Profile, options: LoadSettings) ->
 
 def reason_against(name: str, valid: int, distinct: int, rows: int) -> str:
     """Return the note why a column is not the id."""
-    reason = (
-        f"{rows - valid:,} rows lack it" if valid < rows else f"{valid - distinct:,} rows share it"
-    )
+    count, verb = (rows - valid, "lack") if valid < rows else (valid - distinct, "share")
+    reason = f"1 row {verb}s it" if count == 1 else f"{count:,} rows {verb} it"
     return Advice(f"`{name}` is not the id: {reason}")
 
 

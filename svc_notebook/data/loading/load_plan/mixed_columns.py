@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -25,6 +26,8 @@ MIN_FITTING_SHARE = 0.8
 MAX_SHOWN_CHARACTERS = 100
 # The first texts that say whether a column can hold amounts.
 FIRST_TEXTS_COUNT = 20
+# Codes among numbers, such as `007`.
+LEADING_ZEROS = re.compile(r"0\d+")
 
 
 @dataclass(frozen=True)
@@ -42,8 +45,15 @@ class MixedColumn:
     value: str
 
     @property
+    def holds_codes(self) -> bool:
+        """Whether the values are codes, which lose their zeros as numbers."""
+        return LEADING_ZEROS.fullmatch(self.value) is not None
+
+    @property
     def note(self) -> str:
         """The note of the column in a plan."""
+        if self.holds_codes:
+            return "leading zeros: kept as text"
         return f"{self.fitting:,} of {self.values:,} are {self.what}"
 
 

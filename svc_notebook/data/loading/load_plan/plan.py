@@ -125,8 +125,8 @@ class LoadPlan:
     options : dict
         Options of the load that differ from their defaults.
     proposals : tuple of tuple
-        Options that the first 2,000 rows suggest: the option, its value and the evidence.
-        `accept="plan"` loads with all of them.
+        Options that up to 2,000 rows suggest, spread over the source: the option, its value and
+        the evidence. `accept="plan"` loads with all of them.
     suggested_settings : dict
         Facets, searchable attributes and custom ranking that the columns suggest, for
         `svc.set_settings`; a load does not change settings.

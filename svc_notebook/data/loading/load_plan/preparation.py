@@ -247,7 +247,9 @@ def _notes(
     for name in absent_columns(table, options):
         yield f"no document has `{name}`{did_you_mean(name, names)}"
     if repeats := len(errors.repeats):
-        yield f"{repeats:,} rows equal an earlier row; a number at the end makes their ids unique"
+        what = "1 row equals" if repeats == 1 else f"{repeats:,} rows equal"
+        ids = "its id" if repeats == 1 else "their ids"
+        yield f"{what} an earlier row; a number at the end makes {ids} unique"
     if unlisted > 0:
         yield f"`rejected` lists only some of the rejected rows: {unlisted:,} more are rejected"
 
@@ -265,6 +267,8 @@ def _cursor_notes(options: LoadSettings, rejected_rows: int) -> Iterator[str]:
 def _mixed_column_notes(table: SourceTable, profile: Profile) -> Iterator[str]:
     numbers = RowNumbers(table, profile.skipped)
     for column in profile.mixed:
+        if column.holds_codes:
+            continue
         others = column.values - column.fitting - 1
         verb = f"and {others:,} more are" if others else "is"
         yield Advice(

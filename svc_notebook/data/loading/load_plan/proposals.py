@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import ceil
 from typing import Any
 
 import msgspec
@@ -12,26 +13,26 @@ import msgspec
 from svc_notebook.data.loading.encoding.json_sql import MAX_LAT, MAX_LNG
 from svc_notebook.data.loading.load_plan.plan import LoadPlan, Proposal
 from svc_notebook.data.loading.load_plan.preparation import Prepared, record_of
-from svc_notebook.data.loading.text_cells.cell_kinds import MOMENT, cell_kind
+from svc_notebook.data.loading.load_plan.suggested_settings import (
+    MIN_LEVEL_SHARE,
+    WRITTEN_DATE,
+    Values,
+    collect_values,
+    flatten_record,
+    is_number,
+    keep_long,
+    suggest_settings,
+)
 
-# The first rows, by which options are proposed.
+# The rows by which options are proposed.
 MAX_PROPOSAL_ROWS = 2_000
-MIN_PROPOSAL_VALUES = 3
 # Shares of the values of a column.
-MIN_JSON_SHARE, MIN_LIST_SHARE, MIN_LEVEL_SHARE, MIN_DATE_SHARE = 0.95, 0.3, 0.5, 0.95
+MIN_JSON_SHARE, MIN_LIST_SHARE, MIN_DATE_SHARE = 0.95, 0.3, 0.95
 # Parts of lists repeat, and are short; commas also occur in sentences.
 MAX_DISTINCT_PARTS, MAX_PART_CHARACTERS, MAX_PART_WORDS = 0.7, 30, 3
 LAT_NAMES, LNG_NAMES = {"lat", "latitude"}, {"lng", "lon", "long", "longitude"}
 DATE = re.compile(r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}")
 MAX_MONTH = 12
-# A facet has at least 2 values, and at most this share of distinct ones.
-MAX_FACET_SHARE, MAX_FACET_VALUES, MAX_FACETS = 0.5, 200, 8
-# Names of columns that are searched first, and of those by which hits are ranked.
-TITLES = re.compile(r"(^|_)(name|title|headline|label)$", re.I)
-RANKS = re.compile(
-    r"(?<![a-z])(ratings?|popularity|sales|sold|reviews?|views|votes|stars|score|downloads)(?![a-z])",
-    re.I,
-)
 # Names of columns whose values are lists if they have a separator.
 LISTS = re.compile(
     r"(?<![a-z])(tags?|genres?|category|categories|keywords?|labels?|amenities|ingredients|features"
@@ -42,28 +43,13 @@ LISTS = re.compile(
 MIN_SHARED_PARTS, MIN_LISTS = 2, 3
 # The share of parts with digits in lists between commas, of which dates and addresses have many.
 MAX_DIGIT_SHARE = 0.1
-# A day and its month, as in `Sep 26, 2016`.
-WRITTEN_DATE = re.compile(
-    r"(?:^|\b\d{1,2}\.? ?)(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\b", re.I
-)
-MAX_FACET_CHARACTERS = 60
-# Of a flag, such as `Yes` and `No`: the length of its words, and the number of its values.
-MAX_FLAG_CHARACTERS, MAX_FLAG_VALUES = 3, 2
-NUMBERS = re.compile(r"(?<![a-z])(number|no|id|code|rank)(?![a-z])", re.I)
-MAX_RANKS = 3
-
-Values = Sequence[Any]
 
 
 def add_proposals(prepared: Prepared) -> LoadPlan:
-    """Return the plan of a load with what its first rows suggest."""
+    """Return the plan of a load with what some of its rows suggest."""
     records = _read_records(prepared)
-    columns = {
-        name: [record[name] for record in records if record.get(name) is not None]
-        for name in dict.fromkeys(name for record in records for name in record)
-        if name != "objectID"
-    }
-    long = {n: values for n, values in columns.items() if len(values) >= MIN_PROPOSAL_VALUES}
+    columns = collect_values(records)
+    long = keep_long(columns)
     named = set(prepared.options.dtype)
     proposals = [
         proposal
@@ -78,7 +64,8 @@ def add_proposals(prepared: Prepared) -> LoadPlan:
     split = {
         p.value_name for p in proposals if p.option == "dtype" and "json" not in p.value.values()
     }
-    settings = _suggest_settings(long, split)
+    flat = keep_long(collect_values(map(flatten_record, records)))
+    settings = suggest_settings(flat, len(records), split)
     return replace(prepared.plan, proposals=tuple(proposals), suggested_settings=settings)
 
 
@@ -94,12 +81,16 @@ def accept_proposals(plan: LoadPlan, options: Mapping[str, Any]) -> dict[str, An
 
 
 def _read_records(prepared: Prepared) -> list[Mapping[str, Any]]:
+    """Return records of rows at equal distances: a sorted table begins with similar ones."""
     operations = prepared.operations
+    step = max(ceil(prepared.plan.rows / MAX_PROPOSAL_ROWS), 1)
     if operations is None:
         table = prepared.table
-        first = f"(SELECT * FROM {table.numbered} WHERE pos < {MAX_PROPOSAL_ROWS})"
-        rows = table.db.rows(f"SELECT pos, {prepared.operation} FROM {first} ORDER BY pos")
+        some = f"(SELECT * FROM {table.numbered} WHERE pos % {step} = 0)"
+        rows = table.db.rows(f"SELECT pos, {prepared.operation} FROM {some} ORDER BY pos")
         operations = [text for pos, text in rows if pos not in prepared.dropped and text]
+    else:
+        operations = operations[::step]
     return [record_of(text) for text in operations[:MAX_PROPOSAL_ROWS]]
 
 
@@ -196,75 +187,4 @@ def _propose_place(columns: Mapping[str, Values]) -> Iterator[Proposal]:
 
 
 def _are_within(values: Values, maximum: int) -> bool:
-    return bool(values) and all(_is_number(v) and abs(v) <= maximum for v in values)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _suggest_settings(columns: Mapping[str, Values], split: set[str]) -> dict[str, list[str]]:
-    """Return the facets, searchable attributes and custom ranking that columns suggest."""
-    texts = {name: values for name, values in columns.items() if _are_searched_texts(values)}
-    facets = [
-        name
-        for name, values in columns.items()
-        if name in split or (_is_facet(values) and not TITLES.search(name))
-    ]
-    ranks = [name for name, values in columns.items() if _is_rank(name, values)]
-    suggested = {
-        "searchableAttributes": _order_searched(texts, facets),
-        "attributesForFaceting": facets[:MAX_FACETS],
-        "customRanking": [f"desc({name})" for name in ranks[:MAX_RANKS]],
-    }
-    return {name: values for name, values in suggested.items() if values}
-
-
-def _order_searched(texts: Mapping[str, Values], facets: Sequence[str]) -> list[str]:
-    """Return columns of texts in the order of a search: titles, texts of several words, facets."""
-    titles = [name for name in texts if TITLES.search(name)]
-    worded = [name for name, values in texts.items() if _are_worded(values)]
-    described = [name for name in worded if name not in facets]
-    ordered = dict.fromkeys([*titles, *described, *worded, *facets])
-    return [name for name in ordered if name in texts]
-
-
-def _is_rank(name: str, values: Values) -> bool:
-    return bool(RANKS.search(name)) and not NUMBERS.search(name) and all(map(_is_number, values))
-
-
-def _are_searched_texts(values: Values) -> bool:
-    texts = all(isinstance(value, str) for value in values)
-    return texts and not (_are_dates_or_json(values) or _is_flag(values))
-
-
-def _are_worded(texts: Values) -> bool:
-    return sum(map(_is_worded, texts)) >= MIN_LEVEL_SHARE * len(texts)
-
-
-def _is_flag(texts: Values) -> bool:
-    """Return whether texts are two short ones, such as `Y` and `N`, which nobody searches for."""
-    short = max(map(len, texts), default=0) <= MAX_FLAG_CHARACTERS
-    return short and len(set(texts)) <= MAX_FLAG_VALUES
-
-
-def _is_worded(text: str) -> bool:
-    """Return whether a text has several words; times and phone numbers have more digits."""
-    return " " in text and sum(map(str.isalpha, text)) > sum(map(str.isdigit, text))
-
-
-def _are_dates_or_json(texts: Values) -> bool:
-    return _is_json(texts[0]) or all(
-        WRITTEN_DATE.search(text) or cell_kind(text.strip()) == MOMENT for text in texts
-    )
-
-
-def _is_facet(values: Values) -> bool:
-    items = [item for v in values for item in (v if isinstance(v, list) else [v])]
-    if not items or not all(isinstance(item, (str, bool)) for item in items):
-        return False
-    texts = [item for item in items if isinstance(item, str)]
-    if texts and (_are_dates_or_json(texts) or max(map(len, texts)) > MAX_FACET_CHARACTERS):
-        return False
-    distinct = len(set(items))
-    return 2 <= distinct <= min(MAX_FACET_VALUES, MAX_FACET_SHARE * len(items))
+    return bool(values) and all(is_number(v) and abs(v) <= maximum for v in values)

@@ -155,7 +155,9 @@ def make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
         uses[name] += 1
         free = free_name(name, names, max(2, uses[name]))
         if free != text:
-            notes.append(f"the name of column {number + 1} is `{text}`: sent as `{free}`")
+            what = f"the name of column {number + 1} is `{text}`"
+            what = what if text else f"column {number + 1} has no name"
+            notes.append(f"{what}: sent as `{free}`")
         names[free] = None
     return [*names], notes
 
