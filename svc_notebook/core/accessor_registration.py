@@ -10,6 +10,8 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
+from svc_notebook.core.import_speed import paused_collection
+
 PANDAS_ACCESSORS = "svc_notebook.faces.accessors"
 # The packages that accessors extend, and the modules that register them.
 _ACCESSORS = {
@@ -28,7 +30,8 @@ def register_accessors() -> None:
 
 def import_accessors() -> None:
     """Import pandas and register its accessors, and those of the packages that are imported."""
-    import_module(PANDAS_ACCESSORS)
+    with paused_collection():
+        import_module(PANDAS_ACCESSORS)
     register_accessors()
 
 

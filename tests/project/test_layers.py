@@ -42,6 +42,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "core": set(),
         "errors": set(),
         "foreign_names": set(),
+        "import_speed": set(),
         "leases": set(),
         "model_endpoint": {"httpx", "msgspec"},
         "official_names": set(),
