@@ -58,8 +58,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Configure Hypothesis before any test module is imported."""
+    """Configure Hypothesis and NumPy before any test module is imported."""
     global _sampled
+    # Processes of tests share the processors: threads of a product of matrices would wait in a loop
+    # for those that have none, which takes three times the processor time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _sampled = config.getoption("sample") or config.getoption("quick")
     # Several processes share the machine, so the duration of an example has no meaning.
     settings.register_profile(
