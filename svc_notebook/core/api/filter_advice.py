@@ -6,7 +6,6 @@ must all match, because in the API `OR` binds tighter than `AND`.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -77,19 +76,6 @@ def suggest_filter(filters: Any) -> str:
 def _is_mixed(group: list[_Term]) -> bool:
     """Return whether alternatives are filters of facets and of numbers, which `OR` cannot join."""
     return len({term.op == ":" and not term.high for term in group}) > 1
-
-
-def explain_dates(filters: Any) -> Iterator[tuple[str, str]]:
-    """Yield the attributes that a filter compares with dates, each with the first date."""
-    try:
-        groups = _read(filters)
-    except _Unreadable:
-        return
-    seen = set()
-    for term in itertools.chain.from_iterable(groups):
-        if _DATE.fullmatch(term.value) and term.op != ":" and term.name not in seen:
-            seen.add(term.name)
-            yield term.name, term.value
 
 
 def explain_ineffective(filters: Any) -> Iterator[tuple[str, str]]:

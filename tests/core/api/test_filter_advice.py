@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.core.api.filter_advice import explain_dates, explain_ineffective, suggest_filter
+from svc_notebook.core.api.filter_advice import explain_ineffective, suggest_filter
 from svc_notebook.service.engine.filters.grammar import parse_text
 
 MEANT: dict[Any, str] = {
@@ -112,12 +112,6 @@ def test_a_suggestion_is_valid_and_stable() -> None:
 )
 def test_no_filter_is_made_up(text: str) -> None:
     assert suggest_filter(text) == ""
-
-
-def test_compared_dates_are_named() -> None:
-    filters = "released > '2021-01-01' and released < 2022-01-01 and brand:2021-01-01"
-
-    assert [*explain_dates(filters)] == [("released", "2021-01-01")]
 
 
 @pytest.mark.parametrize(
