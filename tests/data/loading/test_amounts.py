@@ -49,12 +49,14 @@ def read_column(write: Write, cells: list[str], separator: str = ";") -> list[ob
         (["12,50-", "3,00"], [-12.5, 3]),
         (["(12.50)", "3.00"], [-12.5, 3]),
         (["\u22123.5", "2.0"], [-3.5, 2]),
+        (["\u20134.1812", "\u20135.0"], [-4.1812, -5]),
         ([".28", "-.5", "1"], [0.28, -0.5, 1]),
         (["45.12%", "3 %"], [45.12, 3]),
         (["12,5 %", "5 %"], [12.5, 5]),
         (["165,987,995", "881,000"], [165_987_995, 881_000]),
         (["+3", "-2", "0"], [3, -2, 0]),
         (["1,50", "NA", "n/a", "\\N"], [1.5, None, None, None]),
+        (["1", "nil", "NIL", "2"], [1, None, None, 2]),
     ],
 )
 def test_amounts_of_one_form_are_numbers(
@@ -67,6 +69,7 @@ def test_amounts_of_one_form_are_numbers(
     "cells",
     [
         ["030 123 456", "1"],
+        ["1990\u2013", "1991\u2013"],
         ["123 456 789", "223 456 789"],
         ["12.06.2023", "1.07.2023"],
         ["+49", "+33"],
@@ -158,7 +161,7 @@ def test_words_for_missing_values_are_what_the_table_says(
 def test_missing_words_in_text_are_named_in_a_note(write: Write) -> None:
     plan = pack(write("n;x\n1;\\N\n2;a\n")).plan
 
-    assert plan.changes == ("`x`: 1 words such as \\N are missing values",)
+    assert plan.changes == ("`x`: 1 word such as \\N is a missing value",)
 
 
 @pytest.mark.parametrize("dtype", ["number", "float", "float64", float])
@@ -261,3 +264,46 @@ def test_dtype_number_takes_amounts_of_documents(tmp_path: Path) -> None:
     assert [record.get("x") for record in packed.records] == [1234.5, 9.9]
     assert packed.rejected == [(3, "x", "is not a number")]
     assert pack(path, dtype={"x": "string"}).records[0]["x"] == "1.234,50"
+
+
+@pytest.mark.parametrize(
+    ("late", "numbers"),
+    [
+        ([".0220994", "-.5"], [0.0220994, -0.5]),
+        (["nil", "2.5"], [None, 2.5]),
+        (["1,234", "2.5"], [1234, 2.5]),
+        (["12A", ".5"], ["12A", ".5"]),
+    ],
+)
+def test_late_values_of_another_form_are_numbers_if_all_values_have_one_form(
+    write: Write, late: list[str], numbers: list[object]
+) -> None:
+    values = read_column(write, [*(f"{n}.25" for n in range(3_000)), *late], "\t")
+
+    assert values[-2:] == numbers
+    assert isinstance(values[0], type(values[-1]))
+
+
+def test_two_numbers_between_a_comma_are_text_among_decimal_points(write: Write) -> None:
+    rows = "".join(f'{n},{n}.75,"{n % 7},{n % 10}"\n' for n in range(1, 40))
+    packed = pack(write(f"id,weight,pair\n{rows}"), id="id")
+
+    assert packed.records[0]["pair"] == "1,1"
+    (note,) = packed.plan.advice
+    assert note == (
+        "`pair` is kept as text: `1,1` has a comma, and `weight` has decimal points; decimal=',' "
+        "reads numbers"
+    )
+    prices = "".join(f'{n},{n}.75,"{n},90"\n' for n in range(1, 40))
+    packed = pack(write(f"id,weight,price\n{prices}"), id="id")
+    assert packed.records[0]["price"] == 1.9
+    sessions = "".join(f'{n},{n}.75,"1,{n}00"\n' for n in range(1, 10))
+    packed = pack(write(f"id,weight,sessions\n{sessions}"), id="id")
+    assert packed.records[0]["sessions"] == 1100
+
+
+def test_missing_words_far_below_are_counted_without_an_example(write: Write) -> None:
+    rows = "".join(f"{n},{n if n < 3_000 else 'nil'}\n" for n in range(3_002))
+    packed = pack(write(f"id,x\n{rows}"), id="id")
+
+    assert packed.plan.columns["note"].tolist()[1] == "2 words are missing values"

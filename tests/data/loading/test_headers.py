@@ -42,3 +42,23 @@ def test_an_id_in_a_first_row_that_is_no_header_is_named_in_the_error(tmp_path: 
         plan(str(path), "t", id="sku")
 
     assert plan(str(path), "t", id="sku", header=True).rows == 2
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ["1.51e+02", "7.5e+01", "1.41e+02", "1.51e+02", "2.06e+02"],
+        ["AD\t+4230+00131\tEurope/Andorra", "AG\t+1703-06148\tAmerica/Antigua",
+         "AQ\t-6617+11031\tAntarctica/Casey", "AR\t-3436-05827\tAmerica/Argentina/Jujuy"],
+    ],
+)  # fmt: skip
+def test_a_first_row_with_the_form_of_the_others_is_no_header(
+    rows: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+    read = plan(str(path), "t")
+
+    assert read.rows == len(rows)
+    assert read.columns["column"].tolist()[0] == "column0"

@@ -161,6 +161,16 @@ def test_the_largest_table_of_a_page_is_read_with_its_spans(tmp_path: Path) -> N
     assert "table 2 of 2 of the page is read; path='1' loads another" in plan(str(path), "x").notes
 
 
+def test_cells_of_a_head_without_a_row_name_the_columns(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<TABLE><THEAD><th>id</th><th>name</th></THEAD><tr><td>1</td><td>Ann</td></tr>"
+        "<tr><td>2</td><td>Bo</td></tr></TABLE>"
+    )
+
+    assert values(str(path)) == [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bo"}]
+
+
 def test_a_page_without_a_table_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "page.csv"
     path.write_text("<!DOCTYPE html>\n<html><body><p>hello</p></body></html>")

@@ -19,6 +19,18 @@ def plan_of(tmp_path: Path, text: str, **options: Any) -> LoadPlan:
     return pack(path, **options).plan
 
 
+def test_a_line_with_the_size_of_the_table_names_no_columns(tmp_path: Path) -> None:
+    rows = "".join(f"{n}.5,{n}.25,{n * n},{n % 3}.1,{n % 2},{n}\n" for n in range(1, 21))
+
+    plan = plan_of(tmp_path, f"20,5,high,low\n{rows}")
+
+    assert plan.rows == 20
+    assert plan.columns["column"].tolist() == [f"column{n}" for n in range(6)]
+    assert "1 line before the table skipped: `20,5,high,low`" in plan.changes
+    plan = plan_of(tmp_path, f"a,b,c,d\n{rows}")
+    assert plan.columns["column"].tolist()[:4] == ["a", "b", "c", "d"]
+
+
 @pytest.mark.parametrize(
     "title",
     [

@@ -25,6 +25,7 @@ from svc_notebook.data.loading.text_cells.amounts import (
     find_amount_forms,
     find_best_form,
     find_style,
+    may_be_pairs,
 )
 from svc_notebook.data.loading.text_cells.dates import DateForm
 from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
@@ -50,14 +51,14 @@ def guess_columns(
 ) -> dict[TableColumn, ColumnGuess]:
     """Return the guess for each column; one column never decides alone between two readings."""
     possible = {field: _find_possible(texts, options) for field, texts in sample.items()}
-    style = find_style(
-        [(field.name, mark) for field, types in possible.items() if (mark := _decimal_of(types))],
-        separator,
-        options.decimal,
-    )
+    marks = [(f.name, mark) for f, types in possible.items() if (mark := _decimal_of(types))]
+    style = find_style(marks, separator, options.decimal)
+    points = [name for name, mark in marks if mark == "." and separator == ","]
+    pointed = points[0] if points and options.decimal is None else ""
     chosen = {
         field: _find_dates(types, options)
         or _find_formulas(types)
+        or _find_pairs(types, pointed)
         or _choose(types, style, separator)
         for field, types in possible.items()
     }
@@ -124,6 +125,16 @@ def _find_formulas(possible: _Possible) -> ColumnGuess | None:
     form, texts = FormulaText(), possible.texts.present
     is_formula = not possible.plain and bool(texts) and all(map(form.fits, texts))
     return ColumnGuess((form_type(form),)) if is_formula else None
+
+
+def _find_pairs(possible: _Possible, pointed: str) -> ColumnGuess | None:
+    """Return the guess for texts such as `1,7` in a table with a column of decimal points."""
+    texts = possible.texts.present
+    decimals = [form.decimal for form in possible.forms]
+    if not pointed or possible.plain or decimals != [","] or not may_be_pairs(texts):
+        return None
+    what = f"`{texts[0]}` has a comma, and `{pointed}` has decimal points"
+    return ColumnGuess(doubt=f"kept as text: {what}; decimal=',' reads numbers")
 
 
 def find_named_forms(

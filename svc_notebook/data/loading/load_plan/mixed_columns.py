@@ -9,7 +9,10 @@ from math import ceil
 
 from svc_notebook.data.loading.aggregates import aggregate
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile
+from svc_notebook.data.loading.load_plan.column_guesses import guess_columns
 from svc_notebook.data.loading.load_plan.type_inference import (
+    MAX_SAMPLE_CHARACTERS,
+    MAX_SAMPLE_ROWS,
     PLAIN_TYPES,
     ColumnTexts,
     TextType,
@@ -17,6 +20,7 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     form_type,
     is_missing_word,
 )
+from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import SourceTable, TableColumn
 from svc_notebook.data.loading.text_cells.amounts import find_best_form, may_be_amounts
 
@@ -88,6 +92,36 @@ def find_mixed_columns(
                 )
             )
     return tuple(mixed)
+
+
+def find_late_texts(
+    table: SourceTable,
+    mixed: Sequence[MixedColumn],
+    sample: Mapping[TableColumn, ColumnTexts],
+    options: LoadSettings,
+) -> dict[TableColumn, ColumnTexts]:
+    """Return the texts of columns that have one type in view of the values that do not fit.
+
+    The first rows have only a part of the forms of a long column: `.5`, and `nil` for a missing
+    value, can be far below.
+    """
+    names = {column.column for column in mixed if not column.holds_codes}
+    joined = dict(sample)
+    for field in [field for field in sample if field.name in names]:
+        kind = frequent_type(sample[field])
+        if kind is not None:
+            joined[field] = sample[field].joined_with(_read_misfits(table, field, kind))
+    guesses = guess_columns(joined, table.separator, options) if names else {}
+    return {f: joined[f] for f in joined if f.name in names and guesses[f].types}
+
+
+def _read_misfits(table: SourceTable, field: TableColumn, kind: TextType) -> list[str]:
+    text = f"left({field.column}, {MAX_SAMPLE_CHARACTERS})"
+    bad = f"{field.column} IS NOT NULL AND NOT ({kind.condition(field.column)})"
+    rows = table.db.rows(
+        f"SELECT DISTINCT {text} FROM {table.sql} WHERE {bad} LIMIT {MAX_SAMPLE_ROWS}"
+    )
+    return [text for (text,) in rows]
 
 
 def frequent_type(sample: ColumnTexts) -> TextType | None:

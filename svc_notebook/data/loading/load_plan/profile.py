@@ -13,7 +13,11 @@ from svc_notebook.data.loading.encoding.json_sql import JsonSql, as_text, cast_s
 from svc_notebook.data.loading.encoding.json_types import JSON, json_types_sql, name_json_types
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm
 from svc_notebook.data.loading.load_plan.column_guesses import find_named_forms, guess_columns
-from svc_notebook.data.loading.load_plan.mixed_columns import MixedColumn, find_mixed_columns
+from svc_notebook.data.loading.load_plan.mixed_columns import (
+    MixedColumn,
+    find_late_texts,
+    find_mixed_columns,
+)
 from svc_notebook.data.loading.load_plan.text_amounts import (
     TextAmounts,
     find_amounts,
@@ -39,6 +43,7 @@ from svc_notebook.data.loading.table import WRITTEN, RowError, SourceTable, Tabl
 from svc_notebook.errors import BadInput, did_you_mean
 
 Forms = Mapping[TableColumn, TextForm]
+Texts = Mapping[TableColumn, ColumnTexts]
 MAX_ID_BYTES = 512
 # The types of columns that later increments have, too: the values of `dtype` by what is sent.
 EARLIER_TYPES: Mapping[str, Kind] = {
@@ -80,7 +85,7 @@ class _FirstRows:
 
     chosen: Sequence[TableColumn]
     # The texts of columns whose types are inferred, and what they can be.
-    sample: Mapping[TableColumn, ColumnTexts]
+    sample: Texts
     guesses: Mapping[TableColumn, ColumnGuess]
     amounts: Mapping[TableColumn, TextAmounts]
     # The forms of columns that `dtype` makes numbers or dates.
@@ -92,19 +97,24 @@ class _FirstRows:
         return {field.name: self.guesses[field].types[:1] for field in self.sample}
 
 
-def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
-    """Read every row once; the first rows, read before, limit what has to be computed."""
-    first = _read_first_rows(table, options)
+def profile_table(table: SourceTable, options: LoadSettings, late: Texts | None = None) -> Profile:
+    """Read every row once; the first rows, read before, limit what has to be computed.
+
+    Columns of which later rows have another form are read again in view of those, `late`.
+    """
+    first = _read_first_rows(table, options, late or {})
     counts = _aggregate_rows(table, first, options)
     columns = tuple(_infer_column(table, field, first, counts, options) for field in first.chosen)
     texts = [column for column in columns if column.field in first.sample]
     filled = [column for column in texts if column.missing < counts[ROW_COUNT]]
     earlier = table.cursor.columns if table.cursor else {}
     if misfits := _find_misfits(filled, earlier):
-        return profile_table(table, replace(options, dtype={**options.dtype, **misfits}))
+        return profile_table(table, replace(options, dtype={**options.dtype, **misfits}), late)
     doubtful = {field.name for field, guess in first.guesses.items() if guess.doubt}
     certain = [column for column in columns if column.name not in doubtful]
     mixed = find_mixed_columns(table, certain, first.sample)
+    if late is None and (late := find_late_texts(table, mixed, first.sample, options)):
+        return profile_table(table, options, late)
     notes = {column.column: column.note for column in mixed}
     return Profile(
         rows=counts[ROW_COUNT],
@@ -119,9 +129,12 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     )
 
 
-def _read_first_rows(table: SourceTable, options: LoadSettings) -> _FirstRows:
+def _read_first_rows(table: SourceTable, options: LoadSettings, late: Texts) -> _FirstRows:
     chosen = choose_columns(table, options)
-    sample = read_sample(table, [f for f in chosen if _is_inferred(table, f, options)])
+    inferred = [f for f in chosen if _is_inferred(table, f, options)]
+    sample = {
+        field: late.get(field, texts) for field, texts in read_sample(table, inferred).items()
+    }
     earlier = table.cursor.columns if table.cursor else {}
     guesses = {
         field: replace(guess, types=()) if earlier.get(field.name) == "text" else guess

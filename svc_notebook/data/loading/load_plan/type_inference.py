@@ -127,6 +127,10 @@ class ColumnTexts:
         # A filter calls what C implements without a function of Python.
         self.missing_words = len(list(filter(is_missing_text, self._texts)))
 
+    def joined_with(self, texts: Sequence[str]) -> ColumnTexts:
+        """Return these texts and others."""
+        return ColumnTexts([*self._texts, *[None] * self.nulls, *texts])
+
     @cached_property
     def present(self) -> list[str]:
         """The texts that are neither missing nor a word such as NA."""
@@ -269,7 +273,7 @@ def make_profile(
         if kind
         else TextReading("string", missing=nulls, doubt=guess.doubt)
     )
-    notes = [f"{words:,} words such as {_shown(nulls, texts)} are missing values"] if words else []
+    notes = [_describe_words(words, nulls, texts)] if words else []
     if kind is None:
         notes += filter(None, [guess.doubt or texts.hint.format(field.name)])
     elif kind.form:
@@ -278,8 +282,11 @@ def make_profile(
     return ColumnProfile(field, json_sql, missing + words, note="; ".join(notes), reading=reading)
 
 
-def _shown(words: Sequence[str], texts: ColumnTexts) -> str:
-    return next((text for text in texts.texts if text in words), words[0])
+def _describe_words(count: int, words: Sequence[str], texts: ColumnTexts) -> str:
+    """Return the note on words for missing values, with one of the first rows."""
+    word = next((f" such as {text}" for text in texts.texts if text in words), "")
+    verb = "word{} is a missing value" if count == 1 else "words{} are missing values"
+    return f"{count:,} {verb.format(word)}"
 
 
 def _present(field: TableColumn, counts: Aggregates) -> int:

@@ -42,6 +42,7 @@ from svc_notebook.data.loading.sources.csv_lines import (
     without_comments,
 )
 from svc_notebook.data.loading.sources.csv_tables import choose_table, find_tables
+from svc_notebook.data.loading.text_cells.cell_kinds import YEAR
 from svc_notebook.data.loading.text_cells.footers import count_footer_rows, may_be_footer
 from svc_notebook.data.loading.text_cells.header_names import (
     Names,
@@ -49,7 +50,12 @@ from svc_notebook.data.loading.text_cells.header_names import (
     count_tall_header,
     name_columns,
 )
-from svc_notebook.data.loading.text_cells.header_score import is_header, rate_header, score_header
+from svc_notebook.data.loading.text_cells.header_score import (
+    WHOLE_NUMBER,
+    is_header,
+    rate_header,
+    score_header,
+)
 from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide, state
 
 MAX_PREAMBLE_LINES = 100
@@ -246,20 +252,23 @@ def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[
 def _find_titles(rows: Sequence[Row], width: int) -> tuple[int, list[Signal]]:
     """Return the line of a table's header or first row, and the signals for titles above it."""
     texts = [row for _, row in rows]
-    number, single = _count_titles(texts, width)
+    number, reason = _count_titles(texts, width)
     if number is None:
         return 0, []
     line = rows[number][0]
-    return line, [*_rate_titles(texts[number:], width, single=single)] if line else []
+    return line, [*_rate_titles(texts[number:], width, reason)] if line else []
 
 
-def _count_titles(texts: Sequence[Sequence[str]], width: int) -> tuple[int | None, bool]:
-    """Return the number of first rows that are titles, and whether each has a single cell.
+def _count_titles(texts: Sequence[Sequence[str]], width: int) -> tuple[int | None, str]:
+    """Return the number of first rows that are titles, and why they are if no header is below.
 
     Lines above are titles if they have a single cell, or are padded with separators. A line of one
     cell above rows of two can be a header without a name for the first column, and a padded one a
-    row with gaps: they are titles only above a header. So are rows of another form.
+    row with gaps: they are titles only above a header. So are rows of another form. A row of a few
+    cells with a number, such as the size of the table, names no columns.
     """
+    if _has_counts(texts, width):
+        return 1, "the line above has fewer cells, with a number among them"
     first = texts[:MAX_PREAMBLE_LINES]
     full = next((n for n, row in enumerate(first) if _is_full(row, width)), 0)
     above_header = full > 0 and _is_certain_header(texts[full:], width)
@@ -270,20 +279,31 @@ def _count_titles(texts: Sequence[Sequence[str]], width: int) -> tuple[int | Non
         elif above_header and number < full and (len(row) != width or _has_metadata(row)):
             single = False
         else:
-            return number, single
-    return None, single
+            return number, "the lines above have one cell" if single else ""
+    return None, ""
 
 
-def _rate_titles(below: Sequence[Sequence[str]], width: int, *, single: bool) -> Iterator[Signal]:
+def _has_counts(texts: Sequence[Sequence[str]], width: int) -> bool:
+    """Return whether the first row is narrower than all others, and has a whole number."""
+    first, others = texts[0] if texts else [], texts[1:]
+    return (
+        1 < len(first) < width - 1
+        and len(others) > 1
+        and all(len(row) == width for row in others)
+        and any(WHOLE_NUMBER.fullmatch(cell) and not YEAR.fullmatch(cell) for cell in first)
+    )
+
+
+def _rate_titles(below: Sequence[Sequence[str]], width: int, reason: str) -> Iterator[Signal]:
     """Yield the signals for titles above the first of regular rows."""
     row = below[0]
-    if single:
-        yield Signal("the lines above have one cell", 1)
+    if reason:
+        yield Signal(reason, 1)
     short_header = len(row) == width - 1 and len(below) == 2
     long_header = len(row) == width + 1 and not row[-1].strip()
     if len(row) != width and not short_header and not long_header:
         yield Signal("the line below them has another number of cells", -9)
-    elif not single and is_header(_without_descriptions(below)):
+    elif not reason and is_header(_without_descriptions(below)):
         yield Signal("a header is below lines of another form", 1)
 
 

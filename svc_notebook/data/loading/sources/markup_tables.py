@@ -22,6 +22,7 @@ MAX_SPAN = 1000
 MAX_NAMED_TABLES = 5
 ADVICE = "its cells span too many columns and rows; save the table as .csv, and load that"
 CHARSET = re.compile(rb"<meta[^>]{1,200}charset", re.I)
+SECTIONS = ("thead", "tbody", "tfoot")
 CHARSET_BYTES = 4096
 Rows = list[list[str]]
 
@@ -136,11 +137,14 @@ def _read_rows(table: Any, budget: ReadingBudget) -> Rows:
     """Return the texts of a table, with the names of a header of several rows joined."""
     held: dict[int, tuple[str, int]] = {}
     rows: list[tuple[bool, list[str]]] = []
-    for row in table.iter("tr"):
-        if next(row.iterancestors("table")) is not table:
-            continue
+    # Browsers read the cells of a section without a row as one.
+    for row in table.iter("tr", *SECTIONS):
         cells = [cell for cell in row if cell.tag in ("td", "th")]
-        in_head = row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cells)
+        if next(row.iterancestors("table")) is not table or (row.tag in SECTIONS and not cells):
+            continue
+        in_head = "thead" in (row.tag, row.getparent().tag) or all(
+            cell.tag == "th" for cell in cells
+        )
         texts = _spread(cells, held, is_header=in_head)
         budget.add(CELL_BYTES * len(texts))
         if any(texts):

@@ -18,6 +18,8 @@ from svc_notebook.data.loading import sql
 BLANKS = " \u00a0\u202f\u2009"
 APOSTROPHES = "'\u2019"
 MINUS_SIGNS = "-\u2212"
+# The dash of texts is one before a number; after one, it is that of an open range.
+LEADING_SIGNS = f"{MINUS_SIGNS}\u2013"
 # The characters of a group separator, by the one that names it.
 GROUP_CHARACTERS = {"": "", ".": ".", ",": ",", " ": BLANKS, "'": APOSTROPHES}
 # The separators of decimals and of groups, in the order of preference.
@@ -50,8 +52,8 @@ _LIKELY = re.compile(
 )
 # The first digit of an amount follows signs, blanks and a currency at most.
 _BEGINS = re.compile(
-    rf"[{MINUS_SIGNS}{BLANKS}+(]*(?:{'|'.join(map(re.escape, CURRENCIES))}|%)?"
-    rf"[{MINUS_SIGNS}{BLANKS}+(]*[.,]?[0-9]"
+    rf"[{LEADING_SIGNS}{BLANKS}+(]*(?:{'|'.join(map(re.escape, CURRENCIES))}|%)?"
+    rf"[{LEADING_SIGNS}{BLANKS}+(]*[.,]?[0-9]"
 )
 _ZERO = re.compile(rf"\D{{0,6}}[{MINUS_SIGNS}]\D{{0,6}}")
 _AFFIXES = re.compile(r"^([^\d.,]*)[.,]?\d.*?([^\d]*)$", re.S)
@@ -83,7 +85,7 @@ class AmountForm:
         unit = f"({re.escape(self.unit)})?" if self.unit else ""
         before = f"{unit}{blank}?" if unit else ""
         after = f"{blank}?{unit}" if unit else ""
-        sign = f"[{MINUS_SIGNS}+]?"
+        sign = f"[{LEADING_SIGNS}+]?"
         signed = f"{sign}{blank}?{before}{sign}{body}{after}"
         zero = f"|{_zero_pattern(self.unit)}" if self.unit else ""
         return (
@@ -104,7 +106,7 @@ class AmountForm:
         digits = f"0{digits}" if digits.startswith(".") else digits
         if not digits:
             return "0"
-        return f"-{digits}" if any(sign in text for sign in f"{MINUS_SIGNS}(") else digits
+        return f"-{digits}" if any(sign in text for sign in f"{LEADING_SIGNS}(") else digits
 
     def condition_sql(self, column: str) -> str:
         """Return the SQL of the condition that a column's value has this form."""
@@ -117,7 +119,7 @@ class AmountForm:
         if self.decimal != ".":
             digits = f"replace({digits}, {sql.text(self.decimal)}, '.')"
         digits = f"regexp_replace(regexp_replace({digits}, '[.]$', ''), '^[.]', '0.')"
-        negative = f"regexp_matches({text}, {sql.text(f'[{MINUS_SIGNS}(]')})"
+        negative = f"regexp_matches({text}, {sql.text(f'[{LEADING_SIGNS}(]')})"
         value = f"(CASE WHEN {negative} THEN '-' ELSE '' END || {digits})"
         return f"(CASE WHEN {digits} = '' THEN '0' ELSE {value} END)" if self.unit else value
 
@@ -130,13 +132,14 @@ class AmountForm:
         texts = [*texts]
         groups = GROUP_CHARACTERS[self.group]
         marks = {".": "points", ",": "commas", " ": "blanks", "'": "apostrophes", "": ""}
+        signed = f"{BLANKS}{LEADING_SIGNS}+"
         signs = [
             (self.decimal == "," and any("," in text for text in texts), "a decimal comma"),
             (any(mark in text.strip() for mark in groups for text in texts),
              f"{marks[self.group]} between thousands"),
             (any(text.rstrip()[-1:] in MINUS_SIGNS for text in texts), "a minus after the number"),
             (any("(" in text for text in texts), "negative ones in parentheses"),
-            (any(text.lstrip(f"{BLANKS}{MINUS_SIGNS}+").startswith(self.decimal) for text in texts),
+            (any(text.lstrip(signed).startswith(self.decimal) for text in texts),
              f"no digit before the {'point' if self.decimal == '.' else 'comma'}"),
         ]  # fmt: skip
         parts = [part for holds, part in signs if holds]
@@ -209,7 +212,7 @@ def _units_of(text: str) -> list[str]:
     """Return the texts before and after the number, without signs and blanks."""
     affixes = _AFFIXES.match(text)
     parts = affixes.groups() if affixes else ("?",)
-    units = (part.strip(f"{BLANKS}{MINUS_SIGNS}+()") for part in parts)
+    units = (part.strip(f"{BLANKS}{LEADING_SIGNS}+()") for part in parts)
     return [unit for unit in units if unit.strip(".,")]
 
 
@@ -232,6 +235,15 @@ def are_point_groups(texts: Sequence[str]) -> bool:
 
 
 _POINT_GROUPS = re.compile(r"-?(0|[1-9]\d{0,17}|[1-9]\d{0,2}(\.\d{3})+)").fullmatch
+
+
+_PAIR = re.compile(r"\d+,\d+").fullmatch
+_PRICE = re.compile(r"\d+,\d\d").fullmatch
+
+
+def may_be_pairs(texts: Sequence[str]) -> bool:
+    """Return whether texts such as `1,7` can be two numbers as well as one: prices cannot."""
+    return all(map(_PAIR, texts)) and not all(map(_PRICE, texts))
 
 
 @dataclass(frozen=True)

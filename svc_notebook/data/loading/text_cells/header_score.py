@@ -56,7 +56,7 @@ def rate_header(rows: Rows) -> list[Signal]:
     has_values = NUMBER in kinds or MOMENT in kinds
     if not others:
         return [Signal("it is the only row", 1 if not has_values and TEXT in kinds else -1)]
-    if first in others and first != others[0]:
+    if first in others and first != others[0] and not has_values and TEXT in kinds:
         return [Signal("the row occurs again, as in files that were joined", 1)]
     # A row that is repeated at once can be a header, or a row like the next.
     undecided = has_values or first == others[0]
@@ -178,10 +178,15 @@ def _compare_forms(cell: str, values: Sequence[str]) -> Iterator[Signal]:
     least = max(MIN_CODES, CODE_SHARE * len(values))
     if len(list(filter(DIGIT.search, values))) < least:
         return
-    form, count = Counter(value_forms(values)).most_common(1)[0]
+    form, count = Counter(map(_without_plus, value_forms(values))).most_common(1)[0]
     if "9" not in form or count < least:
         return
-    if value_form(cell) == form:
+    if _without_plus(value_form(cell)) == form:
         yield Signal(f"`{cell}` has the form of the codes below it", VALUE_AMONG_ITS_KIND)
     else:
         yield Signal(f"`{cell}` is above codes of another form", NAME_ABOVE_NUMBERS)
+
+
+def _without_plus(form: str) -> str:
+    """Return the form of a value whatever its signs are: `+42-71` is one like `-42+71`."""
+    return form.replace("+", "-")

@@ -20,6 +20,7 @@ MISSING_WORDS = (
     *("\\N", "#N/A", "#NV", "<NA>", "(null)", "n.a.", "N.A.", "na", "n.d.", "k.A.", "k. A."),
     *("NAN", ":", "...", "\u2026", EMPTY_FORMULA, *FORMULA_ERRORS),
     *("?", "..", ".", "--", " --", "---", "\u2013", "\u2014", "NaT", "Null", "none", "NONE"),
+    *("nil", "Nil", "NIL"),
 )  # fmt: skip
 is_missing_text = frozenset(MISSING_WORDS).__contains__
 # Words that are never a text.
