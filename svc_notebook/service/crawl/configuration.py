@@ -100,10 +100,14 @@ class Configuration:
 
 
 class Checks(Protocol):
-    """Checks whether a text is a JavaScript function."""
+    """Checks texts that engines of extractors read: JavaScript functions and selectors."""
 
     def check(self, source: str) -> None:
         """Raise `BadInput` if the source is not a function."""
+        ...
+
+    def check_selectors(self, selectors: Sequence[str]) -> None:
+        """Raise `BadInput` if a selector is invalid."""
         ...
 
 
@@ -163,7 +167,7 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
 
 
 def check_functions(config: Mapping[str, Any], checker: Checks) -> None:
-    """Check every function of a validated configuration with `checker`; raises `BadInput`."""
+    """Check the functions and selectors of a validated configuration; raises `BadInput`."""
     functions = [
         (f"actions[{at}].recordExtractor", action["recordExtractor"])
         for at, action in enumerate(config["actions"])
@@ -175,6 +179,12 @@ def check_functions(config: Mapping[str, Any], checker: Checks) -> None:
             checker.check(function["source"])
         except BadInput as error:
             raise BadInput(f"`{name}.source`: {error}") from error
+    for at, action in enumerate(config["actions"]):
+        if selectors := action.get("selectorsToMatch"):
+            try:
+                checker.check_selectors(selectors)
+            except BadInput as error:
+                raise BadInput(f"`actions[{at}]`, {error}") from error
 
 
 def _read_action(action: ActionShape, config: Mapping[str, Any], name: str) -> Action:

@@ -192,6 +192,17 @@ def test_an_invalid_function_is_named(engine: Extractors) -> None:
     check_functions(MIN_INTERVAL, engine)
 
 
+def test_an_invalid_selector_is_named(engine: Extractors) -> None:
+    valid = {**ACTION, "selectorsToMatch": ["p:first", "!.draft"]}
+    invalid = {**ACTION, "selectorsToMatch": [".product", "!a["]}
+    check_functions({**MIN_INTERVAL, "actions": [valid]}, engine)
+
+    with pytest.raises(
+        BadInput, match=r"`actions\[1\]`, `selectorsToMatch`: .*`a\[` is not a valid"
+    ):
+        check_functions({**MIN_INTERVAL, "actions": [valid, invalid]}, engine)
+
+
 def test_a_change_replaces_a_whole_member_and_null_removes_it() -> None:
     config = {**MIN_INTERVAL, "startUrls": ["https://a.test"], "maxUrls": 3}
 

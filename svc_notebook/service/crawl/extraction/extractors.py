@@ -153,7 +153,7 @@ class Extractors:
         plain = [selector.removeprefix("!") for selector in selectors]
         outcome = self._read(self._answer("matches", html, encode_json(plain)), FOUND)
         if outcome.error is not None or outcome.value is None:
-            raise BadInput(f"selectors: {outcome.error}")
+            raise BadInput(f"`selectorsToMatch`: {outcome.error}")
         return outcome.value
 
     def extract(
