@@ -200,8 +200,10 @@ def fuse(matches: Sequence[SegmentMatch], by_words: Order, hits_needed: int) -> 
     places = np.empty(len(hits), np.int64)
     places[at[len(fused) :]] = len(by_words) + np.arange(len(others))
     places[at[: len(fused)]] = np.arange(len(fused))
-    rest = np.arange(len(fused), len(by_words))
-    rest = rest[~np.isin(keys[len(fused) :], others)]
+    rest = np.zeros(0, np.int64)
+    if hits_needed > len(hits):
+        rest = np.arange(len(fused), len(by_words))
+        rest = rest[~np.isin(keys[len(fused) :], others)]
     both = Order(
         [*by_words.segments, *nearest.segments],
         np.concatenate([by_words.numbers, nearest.numbers + len(by_words.segments)]),
