@@ -42,6 +42,17 @@ def test_a_single_member_that_is_a_list_of_objects_is_the_rows(
     assert values(path, path="") == [{name: ROWS}]
 
 
+def test_lists_that_are_not_loaded_are_named(tmp_path: Path) -> None:
+    content = {"nodes": ROWS, "links": [{"source": 0, "target": 1}, {"source": 1, "target": 0}]}
+    path = written(tmp_path / "t.json", {"meta": {"n": 2}, **content})
+
+    (note,) = (text for text in pack(path).plan.changes if "the rows are the list" in text)
+
+    assert "`nodes`" in note
+    assert note.endswith("; the list `links` left out, path='links' loads one")
+    assert len(pack(path, path="links").records) == 2
+
+
 def test_lists_are_extracted_from_compressed_files_and_files_with_a_bom(tmp_path: Path) -> None:
     text = json.dumps({"products": ROWS})
     (tmp_path / "t.json.gz").write_bytes(gzip.compress(text.encode()))

@@ -164,3 +164,17 @@ def test_groups_of_digits_are_one_number(tmp_path: Path) -> None:
     path.write_text("".join(f"L{n} {n} 120 {n}50\n" for n in range(3, 9)), encoding="utf-8")
 
     assert len(values(path)[0]) == 1
+
+
+@pytest.mark.parametrize(
+    ("footer", "note"),
+    [
+        ("(2 rows)\n", "1 line that is not a row left out: `(2 rows)`"),
+        ("(2 rows)\n" + "Time: 1 ms\n" * 8, "9 lines that are not rows left out: `(2 rows)`, "),
+    ],
+)
+def test_lines_that_are_no_rows_are_counted(tmp_path: Path, footer: str, note: str) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text(PSQL.replace("(2 rows)\n", footer))
+
+    assert any(text.startswith(note) for text in pack(path).plan.changes)

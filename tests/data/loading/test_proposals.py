@@ -141,6 +141,7 @@ def test_sentences_ids_and_many_codes_of_digits_are_no_facets() -> None:
         * 30,
         familyId=["FAM-A", "FAM-B"] * 30,
         part=[f"10{n}-4" for n in range(30)] * 2,
+        place=["01779778", "01779784"] * 30,
         source=["http://a.example", "http://b.example"] * 30,
         name=["Ann", "Bo"] * 30,
         team_name=["Red", "Blue"] * 30,

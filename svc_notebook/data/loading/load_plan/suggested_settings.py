@@ -41,6 +41,7 @@ SENTENCE = re.compile(r"(\S+\s+){3,}\S+[.!?]\s*", re.S)
 MAX_FACET_CHARACTERS = 60
 # Codes of digits, such as sizes and periods, are a facet if they are this few.
 MAX_FACET_CODES = 20
+LONG_CODE = re.compile(r"\d{5,}")
 # Of a flag, such as `Yes` and `No`: the length of its words, and the number of its values.
 MAX_FLAG_CHARACTERS, MAX_FLAG_VALUES = 3, 2
 # A longer text without a blank is a key.
@@ -187,7 +188,9 @@ def _are_facet_texts(texts: Values, distinct: int) -> bool:
         return False
     if any(map(ADDRESS.match, texts)) or _most(lambda text: bool(SENTENCE.fullmatch(text)), texts):
         return False
-    return distinct <= MAX_FACET_CODES or _most(lambda text: any(map(str.isalpha, text)), texts)
+    if _most(lambda text: any(map(str.isalpha, text)), texts):
+        return True
+    return distinct <= MAX_FACET_CODES and not any(map(LONG_CODE.fullmatch, texts))
 
 
 def is_number(value: Any) -> bool:

@@ -157,8 +157,8 @@ def _take_list(
     chosen = _choose(tables)
     if chosen is not None and (not is_record or _last_name(chosen) in RECORD_LISTS - COMMON_LISTS):
         items = _copy_items(path, chosen, folder)
-        undo = f"; path='{WHOLE_PATH}' loads the document as one record"
-        return items if items.unwrapped else replace(items, note=items.note + undo)
+        undo = "" if items.unwrapped else f"; path='{WHOLE_PATH}' loads the document as one record"
+        return replace(items, note=items.note + undo + _left_out(document, chosen))
     if len(arrays) != 1 or tables or is_record or _last_name(arrays[0]) not in RECORD_LISTS:
         return None
     items = _copy_items(path, arrays[0], folder)
@@ -359,6 +359,15 @@ def _note_of(chosen: NestedList) -> str:
     return f"the rows are the list `{chosen.path}` of the document"
 
 
+def _left_out(document: JsonDocument, chosen: NestedList) -> str:
+    """Return the part of a note that names other lists of objects."""
+    others = [nested.path for nested in document.of_objects if nested is not chosen]
+    if not others:
+        return ""
+    what = "the list" if len(others) == 1 else "the lists"
+    return f"; {what} {_enumerate(others, 'and')} left out, path={others[0]!r} loads one"
+
+
 def _ask(path: Path, tables: Sequence[NestedList]) -> str:
     """Ask for one of several lists, the largest first."""
     by_size = sorted(tables, key=lambda nested: nested.start - nested.end)
@@ -377,6 +386,6 @@ def _advice(document: JsonDocument) -> str:
     return f"the document is one record; path={paths[0]!r} loads the list {_enumerate(paths)}"
 
 
-def _enumerate(paths: Sequence[str]) -> str:
+def _enumerate(paths: Sequence[str], word: str = "or") -> str:
     more = ", …" if len(paths) > MAX_NAMED_LISTS else ""
-    return " or ".join(f"`{path}`" for path in paths[:MAX_NAMED_LISTS]) + more
+    return f" {word} ".join(f"`{path}`" for path in paths[:MAX_NAMED_LISTS]) + more

@@ -98,6 +98,7 @@ def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> PlainCo
     target, skipped = fresh(folder, path.with_suffix(".csv").name), 0
     others: list[str] = []
     header: list[str] | None = None
+    left_out = 0
     with (
         path.open(encoding="utf-8-sig", errors="surrogateescape", newline=None) as source,
         target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink,
@@ -110,15 +111,17 @@ def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> PlainCo
             cells = table.read(line) if number >= table.titles else None
             if cells is None:
                 skipped += bool(line.strip())
-                if not RULE.fullmatch(line) and len(others) <= MAX_SHOWN_LINES:
-                    others += [line.strip()] if line.strip() else []
+                if line.strip() and not RULE.fullmatch(line):
+                    left_out += 1
+                    others += [line.strip()] if len(others) <= MAX_SHOWN_LINES else []
             elif cells == header:
                 skipped += 1
             else:
                 header = header or cells
                 writer.writerow(cells)
-    left_out = f"lines that are not rows are left out: {show_lines(others)}"
-    return PlainCopy(target, skipped, (table.note, left_out) if others else (table.note,))
+    what = "line that is not a row" if left_out == 1 else "lines that are not rows"
+    note = f"{left_out:,} {what} left out: {show_lines(others)}"
+    return PlainCopy(target, skipped, (table.note, note) if others else (table.note,))
 
 
 def _split_all(note: str, split: Callable[[str], list[str]], width: int) -> PrintedTable:
