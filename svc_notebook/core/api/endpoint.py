@@ -188,7 +188,8 @@ class Endpoint:
         texts: dict[str, Any] = {name: Text(value) for name, value in query.items()}
         if self.verb == "GET":
             texts, body = self._query_members_in(body) | texts, texts
-        body = self._normalised(body)
+        for normalise in self.accepts:
+            body = normalise(body)
         sources: dict[Place, Mapping[str, Any]] = {
             "path": {name: Text(value) for name, value in path.items()},
             "query": texts,
@@ -215,11 +216,6 @@ class Endpoint:
         """Read arguments of a GET from its body; api.md has an example with `getClusters`."""
         names = [name for name, location in self.places.items() if location == "query"]
         return {n: body[n] for n in names if n in body} if isinstance(body, dict) else {}
-
-    def _normalised(self, body: Any) -> Any:
-        for normalise in self.accepts:
-            body = normalise(body)
-        return body
 
     def _members_of(self, body: Any) -> Mapping[str, Any]:
         if body is None or "body" in self.places.values():

@@ -102,7 +102,8 @@ def delete_bodies(connection: sqlite3.Connection, index: int, ids: Iterable[str]
 
 def read_bodies(store: Store, index: int, ids: Sequence[str]) -> dict[str, bytes]:
     """Read records by objectID; missing ones are omitted."""
-    return dict(_rows(store, _by_ids(index), _json_list(ids)))
+    sql = f"SELECT id, body FROM records_{index} WHERE id IN (SELECT value FROM json_each(?))"
+    return dict(_rows(store, sql, msgspec.json.encode(list(ids)).decode()))
 
 
 def read_page(store: Store, index: int, after: int, count: int) -> list[tuple[int, bytes]]:
@@ -166,14 +167,6 @@ def measure_bodies(store: Store, index: int) -> tuple[int, int]:
     """Return the number of records of an index and the sum of their bytes."""
     rows = _rows(store, f"SELECT count(*), coalesce(sum(length(body)), 0) FROM records_{index}")
     return (int(rows[0][0]), int(rows[0][1])) if rows else (0, 0)
-
-
-def _by_ids(index: int) -> str:
-    return f"SELECT id, body FROM records_{index} WHERE id IN (SELECT value FROM json_each(?))"
-
-
-def _json_list(ids: Sequence[str]) -> str:
-    return msgspec.json.encode(list(ids)).decode()
 
 
 def _rows(store: Store, sql: str, *values: Any) -> list[tuple[Any, ...]]:

@@ -12,10 +12,9 @@ from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import read_query
 from svc_notebook.service.engine.ranking import occurrences, top_k_pruning
-from svc_notebook.service.engine.ranking.minimum_should_match import STEP_HITS
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
-from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.ranking.search_plan import STEP_HITS, SearchPlan
 from svc_notebook.service.engine.ranking.top_k_pruning import MIN_CANDIDATES, prune_by_positions
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus

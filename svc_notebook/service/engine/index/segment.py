@@ -127,13 +127,9 @@ class Segment:
         groups, places = np.unique(self.groups, return_inverse=True)
         return groups, places.astype(np.int32)
 
-    def lengths(self, groups: Array, count: int) -> Array:
-        """Return the words of each record, a row for each group of attributes; cached."""
-        return self._measured(groups, count)[0]
-
     def length_totals(self, groups: Array, count: int, alive: Array) -> LengthTotals:
         """Return the totals of the lengths of live records."""
-        lengths, totals = self._measured(groups, count)
+        lengths, totals = self.lengths(groups, count)
         living = int(np.count_nonzero(alive))
         if living == len(self):
             return totals
@@ -142,11 +138,11 @@ class Segment:
             return add_up(lengths[:, np.flatnonzero(alive)])
         return totals.minus(add_up(lengths[:, np.flatnonzero(~alive)]))
 
-    def highest_length(self, groups: Array, count: int) -> int:
-        """Return the length of the longest attribute."""
-        return self._measured(groups, count)[1].highest
+    def lengths(self, groups: Array, count: int) -> tuple[Array, LengthTotals]:
+        """Return the words of each record, a row for each group of attributes, and their totals.
 
-    def _measured(self, groups: Array, count: int) -> tuple[Array, LengthTotals]:
+        They are cached.
+        """
         key = count, groups.tobytes()
         measured = self._lengths.get(key)
         if measured is None:

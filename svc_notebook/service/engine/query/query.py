@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from svc_notebook.core.tokenization.character_table import INVISIBLE_SPACE
 from svc_notebook.core.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, fold, split
+from svc_notebook.core.tokenization.word_breaks import find_last_run
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.term_variants import TermVariant, expand_words
-from svc_notebook.service.engine.query.typed_words import separate_query
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 
 # The typo cost of several words joined into one, or one split into several.
 JOINED_TYPOS = 1
@@ -21,6 +23,8 @@ JOINED_TYPOS = 1
 MAX_FIRST_PART_LETTERS = 12
 # Further words of a query are ignored.
 MAX_QUERY_WORDS = 100
+# The longest beginning of a word that is looked for in a script without blanks.
+MAX_TYPED_LETTERS = 20
 
 
 @dataclass(frozen=True)
@@ -335,3 +339,61 @@ def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -
             if texts[start : start + len(entry_words)] == entry_words:
                 places += range(start, start + len(entry_words))
     return places
+
+
+def separate_query(options: EffectiveParameters, readers: Sequence[SegmentReader]) -> str:
+    """Return the query with separators between its words, of which records have the last.
+
+    In a script without blanks, a dictionary divides an incomplete word differently from the
+    complete word in the records. Therefore all divisions whose last word is incomplete are tried;
+    those whose words occur in records count.
+    """
+    rules, query = options.rules, str(options["query"])
+    start = find_last_run(query.rstrip(), rules.languages) if rules.languages else None
+    if start is None or options["queryType"] == "prefixNone":
+        return rules.separate(query)
+    run = query[start:].rstrip()
+    return INVISIBLE_SPACE.join([rules.separate(query[:start]), _separate_run(run, rules, readers)])
+
+
+def _separate_run(run: str, rules: TokenizerSettings, readers: Sequence[SegmentReader]) -> str:
+    """Separate the words of the run that ends a query."""
+    written = rules.separate(run)
+    candidates = [written, *_cut_before_tail(run, rules)]
+    folded = {text: fold(text, rules, separated=True).split() for text in candidates}
+    existing = _find_existing({word for words in folded.values() for word in words}, readers)
+    if existing.issuperset(folded[written]):
+        return written
+    present = [
+        text
+        for text, words in folded.items()
+        if words and existing.issuperset(words[:-1]) and _is_beginning(words[-1], readers)
+    ]
+    return min(present, key=lambda text: len(folded[text]), default=written)
+
+
+def _cut_before_tail(run: str, rules: TokenizerSettings) -> Iterator[str]:
+    """Cut a run before each tail, which stays whole; the longest tail comes first."""
+    for cut in range(max(0, len(run) - MAX_TYPED_LETTERS), len(run)):
+        yield INVISIBLE_SPACE.join([rules.separate(run[:cut]), run[cut:]])
+
+
+def _find_existing(words: Collection[str], readers: Sequence[SegmentReader]) -> set[str]:
+    """Return the words that records have."""
+    listed = [*words]
+    return {
+        word
+        for reader in readers
+        for word, number in zip(listed, _names(reader).find_many(listed).tolist(), strict=True)
+        if number >= 0
+    }
+
+
+def _is_beginning(word: str, readers: Sequence[SegmentReader]) -> bool:
+    """Return whether records have words that begin with this one."""
+    ranges = (_names(reader).prefix_range(word) for reader in readers)
+    return any(low < high for low, high in ranges)
+
+
+def _names(reader: SegmentReader) -> TermDictionary:
+    return reader.segment.postings.vocabulary.names

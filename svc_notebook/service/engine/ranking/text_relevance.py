@@ -145,11 +145,9 @@ class _OccurrenceWeights:
         cls, statistics: TermStatistics, segment: Segment, fields: SearchedAttributes
     ) -> _OccurrenceWeights:
         """Read the lengths of the attributes and their weights."""
-        count = len(fields.weights)
-        lengths = segment.lengths(fields.groups, count)
-        highest = segment.highest_length(fields.groups, count)
-        shares = LENGTH_SHARE / statistics.mean_lengths
-        return cls(fields, lengths, highest, np.array(fields.weights) * WEIGHT_SCALE, shares)
+        lengths, totals = segment.lengths(fields.groups, len(fields.weights))
+        weights = np.array(fields.weights) * WEIGHT_SCALE
+        return cls(fields, lengths, totals.highest, weights, LENGTH_SHARE / statistics.mean_lengths)
 
     def read(self, chunk: Chunk, rows: Array) -> Array:
         """Return the weights of occurrences; `rows` are their records."""

@@ -73,17 +73,14 @@ def make_marker(query: Query, options: EffectiveParameters) -> Marker:
         phrases = [
             (number, variant)
             for number, variant in variants
-            if match_options and _is_run(variant) and (match_options.typos or not variant.typos)
+            if match_options and (match_options.typos or not variant.typos)
+            if len(variant.words) > 1 or is_placeholder(variant.words)
             if not variant.anywhere
             and (not variant.attributes or path_test(variant.attributes)(path))
         ]
         return _by_first_word(_join_spans(phrases))
 
     return Marker(match, runs)
-
-
-def _is_run(variant: TermVariant) -> bool:
-    return len(variant.words) > 1 or is_placeholder(variant.words)
 
 
 def _join_spans(variants: Iterable[tuple[int, TermVariant]]) -> list[Run]:
