@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from svc_notebook.core.api.shapes import Updated
 from svc_notebook.core.terminal import escape_controls
 from svc_notebook.errors import Refused
 from svc_notebook.service import limits
@@ -25,12 +26,14 @@ from svc_notebook.service.events import Events
 from svc_notebook.service.http.rate_limit import MinuteCallLimit
 from svc_notebook.service.impressions import Impressions
 from svc_notebook.service.indices.cursors import Cursors
+from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring, Sources
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
 from svc_notebook.service.reranker import Reranker
+from svc_notebook.service.resources.entries import EntriesChange
 from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer
@@ -160,6 +163,13 @@ class RequestContext(CallContext):
     """The context of a request to the whole service."""
 
     service: Service
+
+    def accept_entries(self, index: str, change: EntriesChange) -> Updated:
+        """Queue a change of an index's entries; return its taskID after it is on disk."""
+        return {
+            "taskID": self.service.accept(index, "entries", [change]),
+            "updatedAt": stamp_now(),
+        }
 
 
 class WorkerCounts:

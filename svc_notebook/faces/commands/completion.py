@@ -14,7 +14,7 @@ from svc_notebook.core.api.validation import hints
 from svc_notebook.errors import BadOption
 from svc_notebook.faces.commands.registry import VERBS, lists_of, pick_verb
 from svc_notebook.faces.commands.tokenizer import Word, quote_word, split_typed
-from svc_notebook.faces.commands.verb import OUTPUT, Face, Option, Verb, spread_options
+from svc_notebook.faces.commands.verb import Face, Option, Verb, spread_options
 
 # The parameters that filter; each text of a list is one filter, without quotes inside.
 FILTER_LISTS = ("facetFilters", "optionalFilters")
@@ -213,21 +213,8 @@ def _in_json(
 
 def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
     """Return the option whose value comes next, else the next operand."""
-    options = verb.named(face)
-    pending: Option | None = None
-    placed = 0
-    for word in words:
-        if pending and pending.may_take(word.text) and not word.text.startswith("--"):
-            pending = None
-        elif word.text.startswith("--"):
-            option = None if "=" in word.text else options.get(word.text[2:])
-            pending = None if option is None or option.is_flag else option
-        elif word.text == "-o":
-            pending = OUTPUT
-        else:
-            placed += 1
-    operands = verb.placed(face)
-    return pending or next(iter(operands[placed:]), None)
+    placed, pending = verb.split_words([word.text for word in words], face)
+    return pending or next(iter(verb.placed(face)[len(placed) :]), None)
 
 
 def _word_of(words: Sequence[Word], verb: Verb, face: Face, *operands: str) -> str:
@@ -261,12 +248,33 @@ def complete_value(
 def _facet_values(
     option: Option, typed: str, context: LineContext, names: NameSource
 ) -> CompletionMatches | None:
-    if option.name not in FILTERS:
+    """Suggest facet values after `attribute:` of a filter; None if no value is expected."""
+    match = _TYPED_FILTER[option.name].search(typed) if option.name in FILTERS else None
+    if not match:
         return None
-    matches = _complete_filter_value(
-        option.name, typed, lambda facet: names.values(context.index, facet), bare=context.bare
-    )
-    return CompletionMatches(*matches) if matches else None
+    outer = OUTER_QUOTES.get(typed[:1], "")
+    inner, begun = match[2] or "", match[3] or match[4] or ""
+    beginning = begun.casefold()
+    values = names.values(context.index, match[1])
+    near = [value for value in values if value.casefold().startswith(beginning)]
+    texts = list(_write_values(near[:MAX_FACET_VALUES], option.name, outer, inner))
+    # A word of a line ends at a space unless it is quoted.
+    if context.bare and not outer and not inner and texts != [quote_word(text) for text in texts]:
+        before = typed[: len(typed) - len(begun)]
+        return CompletionMatches(typed, [quote_word(f"{before}{text}") for text in texts])
+    return CompletionMatches(begun, texts)
+
+
+def _write_values(values: list[str], kind: str, outer: str, inner: str) -> Iterator[str]:
+    """Write values in filter syntax; values that cannot be quoted are left out."""
+    quote = inner or ("'" if outer == '"' else '"')
+    for value in values:
+        plain = kind in FILTER_LISTS or (
+            _PLAIN_VALUE.fullmatch(value) and value not in _FILTER_WORDS
+        )
+        refused = {outer, "\\", *("" if plain else quote)} - {""}
+        if not any(mark in value for mark in refused):
+            yield value if plain or inner else f"{quote}{value}{quote}"
 
 
 def _named(option: Option, typed: str, context: LineContext, names: NameSource) -> Iterable[str]:
@@ -325,37 +333,3 @@ AROUND: dict[str, tuple[str, ...]] = {
     "attributesForFaceting": ("searchable", "filterOnly", "afterDistinct"),
     "replicas": ("virtual",),
 }
-
-
-def _complete_filter_value(
-    kind: str, typed: str, values: Callable[[str], Iterable[str]], *, bare: bool
-) -> tuple[str, list[str]] | None:
-    """Suggest facet values after `attribute:` of a filter, and the text that they replace.
-
-    The result is None if no value is expected. `bare` is a word of a line, which ends at a space
-    unless it is quoted.
-    """
-    match = _TYPED_FILTER[kind].search(typed)
-    if not match:
-        return None
-    outer = OUTER_QUOTES.get(typed[:1], "")
-    inner, begun = match[2] or "", match[3] or match[4] or ""
-    beginning = begun.casefold()
-    near = [value for value in values(match[1]) if value.casefold().startswith(beginning)]
-    texts = list(_write_values(near[:MAX_FACET_VALUES], kind, outer, inner))
-    if bare and not outer and not inner and texts != [quote_word(text) for text in texts]:
-        before = typed[: len(typed) - len(begun)]
-        return typed, [quote_word(f"{before}{text}") for text in texts]
-    return begun, texts
-
-
-def _write_values(values: list[str], kind: str, outer: str, inner: str) -> Iterator[str]:
-    """Write values in filter syntax; values that cannot be quoted are left out."""
-    quote = inner or ("'" if outer == '"' else '"')
-    for value in values:
-        plain = kind in FILTER_LISTS or (
-            _PLAIN_VALUE.fullmatch(value) and value not in _FILTER_WORDS
-        )
-        refused = {outer, "\\", *("" if plain else quote)} - {""}
-        if not any(mark in value for mark in refused):
-            yield value if plain or inner else f"{quote}{value}{quote}"

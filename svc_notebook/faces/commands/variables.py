@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from svc_notebook.errors import BadInput, NotFound, SvcError
 from svc_notebook.faces.commands.name_completion import is_tool
-from svc_notebook.faces.commands.verb import OUTPUT, PARAMS, Option, Verb
+from svc_notebook.faces.commands.verb import PARAMS, Option, Verb
 
 # A name alone, and in the syntax of a shell or IPython: $name, {name}, ${name}.
 _NAME = re.compile(r"\$?\{?(\w+)\}?")
@@ -80,21 +80,9 @@ def _variable_option(verb: Verb, words: Sequence[str]) -> Option | None:
 
 def _placed(verb: Verb, words: Sequence[str]) -> Iterator[Place]:
     """Return the positional words, each with its operand."""
-    named = verb.named("magic")
     operands = verb.placed("magic")
     last = operands[-1] if operands and operands[-1].rest else None
-    left: list[str] = []
-    awaits: Option | None = None
-    for word in words:
-        if word == OUTPUT.name:
-            awaits = OUTPUT
-        elif word.startswith("--"):
-            awaits = None if "=" in word else named.get(word[2:])
-        elif awaits and awaits.may_take(word):
-            awaits = None
-        else:
-            left.append(word)
-    for position, word in enumerate(left):
+    for position, word in enumerate(verb.split_words(words, "magic")[0]):
         yield operands[position] if position < len(operands) else last, word
 
 

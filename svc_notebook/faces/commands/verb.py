@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -198,6 +198,23 @@ class Verb:
     def placed(self, face: Face) -> list[Option]:
         """Return all positional parameters in that interface."""
         return [operand for operand in self.operands if face in operand.faces]
+
+    def split_words(self, words: Sequence[str], face: Face) -> tuple[list[str], Option | None]:
+        """Return the positional words of a line, and the option whose value comes next, if any."""
+        options = self.named(face)
+        positional: list[str] = []
+        pending: Option | None = None
+        for word in words:
+            if pending and pending.may_take(word) and not word.startswith("--"):
+                pending = None
+            elif word.startswith("--"):
+                option = None if "=" in word else options.get(word[2:])
+                pending = None if option is None or option.is_flag else option
+            elif word == OUTPUT.name:
+                pending = OUTPUT
+            else:
+                positional.append(word)
+        return positional, pending
 
 
 def _import(path: str) -> Any:

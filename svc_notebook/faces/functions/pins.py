@@ -212,14 +212,15 @@ def move_record(
 ) -> dict[str, Any]:
     """Return a consequence in which one record is pinned, hidden, or neither."""
     left = (_without(pin, object_id) for pin in consequence.get("promote", ()))
-    pins = [pin for pin in left if pin]
+    pins = [*filter(None, left)]
     hidden = [item for item in consequence.get("hide", ()) if item["objectID"] != object_id]
     if where == "pin":
         pins = _insert_pin(pins, {"objectID": object_id, "position": position})
     if where == "hide":
         hidden = [*hidden, {"objectID": object_id}]
     rest = {name: value for name, value in consequence.items() if name not in ("promote", "hide")}
-    return {**rest, **({"promote": pins} if pins else {}), **({"hide": hidden} if hidden else {})}
+    lists = {"promote": pins, "hide": hidden}
+    return rest | {name: records for name, records in lists.items() if records}
 
 
 def promoted(pin: Mapping[str, Any]) -> Sequence[str]:

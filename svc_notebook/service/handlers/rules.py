@@ -9,7 +9,6 @@ from svc_notebook.core.api.messages import OBJECT_MISSING
 from svc_notebook.core.api.shapes import Rule, RuleHits, Saved, Updated
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.checks import RULE_ENTRIES, check_rule
 from svc_notebook.service.resources.entries import (
     EntriesChange,
@@ -30,8 +29,7 @@ def save_rule(
     if rule["objectID"] != object_id:
         raise BadInput(f"`objectID` is {rule['objectID']} in the body, {object_id} in the path")
     change = EntriesChange(RULE_ENTRIES, save=[check_rule(rule, "")], forward=forwardToReplicas)
-    task = call.service.accept(index, "entries", [change])
-    return {"taskID": task, "updatedAt": stamp_now(), "objectID": object_id}
+    return {**call.accept_entries(index, change), "objectID": object_id}
 
 
 @serves(SearchApi.save_rules)
@@ -48,7 +46,7 @@ def save_rules(
     change = EntriesChange(
         RULE_ENTRIES, clear=clearExistingRules, save=saved, forward=forwardToReplicas
     )
-    return {"taskID": call.service.accept(index, "entries", [change]), "updatedAt": stamp_now()}
+    return call.accept_entries(index, change)
 
 
 @serves(SearchApi.get_rule)
@@ -66,21 +64,15 @@ def delete_rule(
     call: RequestContext, index: str, object_id: str, *, forwardToReplicas: bool = False
 ) -> Updated:
     """Queue the deletion of one rule."""
-    task = call.service.accept(
-        index,
-        "entries",
-        [EntriesChange(RULE_ENTRIES, delete=[object_id], forward=forwardToReplicas)],
-    )
-    return {"taskID": task, "updatedAt": stamp_now()}
+    change = EntriesChange(RULE_ENTRIES, delete=[object_id], forward=forwardToReplicas)
+    return call.accept_entries(index, change)
 
 
 @serves(SearchApi.clear_rules)
 def clear_rules(call: RequestContext, index: str, *, forwardToReplicas: bool = False) -> Updated:
     """Queue the deletion of all rules."""
-    task = call.service.accept(
-        index, "entries", [EntriesChange(RULE_ENTRIES, clear=True, forward=forwardToReplicas)]
-    )
-    return {"taskID": task, "updatedAt": stamp_now()}
+    change = EntriesChange(RULE_ENTRIES, clear=True, forward=forwardToReplicas)
+    return call.accept_entries(index, change)
 
 
 @serves(SearchApi.search_rules)

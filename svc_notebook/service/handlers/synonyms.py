@@ -9,7 +9,6 @@ from svc_notebook.core.api.messages import SYNONYM_MISSING
 from svc_notebook.core.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits, Updated
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.checks import SYNONYM_ENTRIES, SYNONYM_MEMBERS, check_synonym
 from svc_notebook.service.resources.entries import (
     EntriesChange,
@@ -36,8 +35,7 @@ def save_synonym(
     change = EntriesChange(
         SYNONYM_ENTRIES, save=[check_synonym(synonym, "")], forward=forwardToReplicas
     )
-    task = call.service.accept(index, "entries", [change])
-    return {"taskID": task, "updatedAt": stamp_now(), "id": object_id}
+    return {**call.accept_entries(index, change), "id": object_id}
 
 
 @serves(SearchApi.save_synonyms)
@@ -54,7 +52,7 @@ def save_synonyms(
     change = EntriesChange(
         SYNONYM_ENTRIES, clear=replaceExistingSynonyms, save=saved, forward=forwardToReplicas
     )
-    return {"taskID": call.service.accept(index, "entries", [change]), "updatedAt": stamp_now()}
+    return call.accept_entries(index, change)
 
 
 @serves(SearchApi.get_synonym)
@@ -70,10 +68,8 @@ def get_synonym(call: RequestContext, index: str, object_id: str) -> Synonym:
 @serves(SearchApi.clear_synonyms)
 def clear_synonyms(call: RequestContext, index: str, *, forwardToReplicas: bool = False) -> Updated:
     """Queue the deletion of all synonyms."""
-    task = call.service.accept(
-        index, "entries", [EntriesChange(SYNONYM_ENTRIES, clear=True, forward=forwardToReplicas)]
-    )
-    return {"taskID": task, "updatedAt": stamp_now()}
+    change = EntriesChange(SYNONYM_ENTRIES, clear=True, forward=forwardToReplicas)
+    return call.accept_entries(index, change)
 
 
 @serves(SearchApi.delete_synonym)
@@ -81,12 +77,9 @@ def delete_synonym(
     call: RequestContext, index: str, object_id: str, *, forwardToReplicas: bool = False
 ) -> Deleted:
     """Queue the deletion of one synonym."""
-    task = call.service.accept(
-        index,
-        "entries",
-        [EntriesChange(SYNONYM_ENTRIES, delete=[object_id], forward=forwardToReplicas)],
-    )
-    return {"taskID": task, "deletedAt": stamp_now()}
+    change = EntriesChange(SYNONYM_ENTRIES, delete=[object_id], forward=forwardToReplicas)
+    queued = call.accept_entries(index, change)
+    return {"taskID": queued["taskID"], "deletedAt": queued["updatedAt"]}
 
 
 @serves(SearchApi.search_synonyms)

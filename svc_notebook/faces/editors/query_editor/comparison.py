@@ -97,8 +97,8 @@ def name_sides(
     for own_index, side_params in ((index, params), (other_index, other)):
         parts = [own_index] if index != other_index else []
         parts += [_name_value(name, side_params, settings or {}) for name in differing[:MAX_NAMED]]
-        if more := len(differing) - MAX_NAMED:
-            parts += [f"{more} more"] if more > 0 else []
+        if len(differing) > MAX_NAMED:
+            parts.append(f"{len(differing) - MAX_NAMED} more")
         names.append(", ".join(parts))
     return names[0] or "This search", names[1] or "The same search"
 

@@ -20,6 +20,8 @@ Params = dict[str, Any]
 FACETS = "attributesForFaceting"
 MAX_BINS = 20
 Mode = Literal["any", "all"]
+# A facet and its value; a value that begins with `-` is negated unless a backslash precedes it.
+_PAIR = re.compile(r"([^:]*):(?!-)(?:\\(?=-))?(.*)", re.S)
 _BOUND = re.compile(r"^\s*(.+?)\s*(>=|<=)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$", re.I)
 
 
@@ -249,12 +251,10 @@ def _is_bound(entry: str, name: str) -> bool:
 def _pairs(entry: Any) -> list[tuple[str, str]]:
     """Return the name and value pairs of an entry with one facet and no negation, else none."""
     texts = [entry] if isinstance(entry, str) else entry
-    if not all(isinstance(text, str) and ":" in text for text in texts):
-        return []
-    pairs = [(name, value) for name, _, value in (text.partition(":") for text in texts)]
-    if len({name for name, _ in pairs}) != 1 or any(value.startswith("-") for _, value in pairs):
-        return []
-    return [(name, value[1:] if value.startswith("\\-") else value) for name, value in pairs]
+    matches = [_PAIR.fullmatch(text) if isinstance(text, str) else None for text in texts]
+    pairs = [(match[1], match[2]) for match in matches if match]
+    has_one_name = len(pairs) == len(matches) and len({name for name, _ in pairs}) == 1
+    return pairs if has_one_name else []
 
 
 def _is_of(entry: Any, name: str) -> bool:
