@@ -14,7 +14,7 @@ from typing import Any, NoReturn, is_typeddict
 from svc_notebook.core.api.validation import check_members, check_value, hints
 from svc_notebook.core.yaml_nodes import Entry, build_value, read_groups, takes_text_alone
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
-from svc_notebook.faces.functions.text_values import is_valid, read_word
+from svc_notebook.faces.functions.text_values import is_json, is_valid, read_word
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
 SEPARATOR = "---"
@@ -138,20 +138,12 @@ def _read_node(entry: Entry, expected: Any, body: str) -> Any:
     """Parse a value of YAML; words, JSON and text-only values are parsed like a line."""
     node = entry.node
     is_word = node.id == "scalar" and not node.style
-    if is_word or _is_json(entry.text) or (node.id != "scalar" and takes_text_alone(expected)):
+    if is_word or is_json(entry.text) or (node.id != "scalar" and takes_text_alone(expected)):
         return _read_value(entry.text, expected, entry.name)
     value = build_value(node, expected, body)
     if isinstance(value, str) and not is_valid(value, expected) and is_valid([value], expected):
         value = [value]  # quoted, where one item of a list is accepted
     return check_value(value, expected, entry.name)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _read_items(text: str) -> list[Any]:

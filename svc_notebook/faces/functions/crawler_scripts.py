@@ -17,6 +17,7 @@ from typing import Any
 from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.files import write_named_file
 from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.faces.functions.text_values import is_json
 
 SUFFIXES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts")
 # The type of a tagged function, and the member with its text.
@@ -61,7 +62,7 @@ def is_script(text: str) -> bool:
     start = _COMMENTS.match(text)
     assert start
     if text[start.end() : start.end() + 1] == "{":
-        return not _is_json(text)
+        return not is_json(text)
     return _SCRIPT.match(text, start.end()) is not None or bool(start[0].strip())
 
 
@@ -116,14 +117,6 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 def write_script_file(path: str | os.PathLike[str], text: str) -> None:
     """Write a script into a file that the user has named."""
     write_named_file(Path(path).expanduser(), text)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _spellings(text: str) -> Iterator[str]:

@@ -55,3 +55,12 @@ def read_variant(text: str) -> str | dict[str, Any]:
     except ValueError as error:
         raise BadInput(f"the variant {text} is not JSON: {error}") from error
     return variant
+
+
+def is_json(text: str) -> bool:
+    """Return whether a text is JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

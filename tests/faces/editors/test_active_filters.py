@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.faces.editors.query_editor.active_filters import list_active_filters
+from svc_notebook.faces.editors.query_editor.facets import list_active_filters
 
 
 @pytest.mark.parametrize(

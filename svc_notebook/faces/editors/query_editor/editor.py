@@ -25,14 +25,14 @@ from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import list_searchable
 from svc_notebook.faces.editors.query_editor import draft_search, rule_drafts, search
 from svc_notebook.faces.editors.query_editor import facets as faceting
-from svc_notebook.faces.editors.query_editor.active_filters import (
-    list_active_filters,
-    name_chosen_filters,
-)
 from svc_notebook.faces.editors.query_editor.draft_search import (
     DraftTarget,
     find_places,
     mark_moves,
+)
+from svc_notebook.faces.editors.query_editor.facets import (
+    list_active_filters,
+    name_chosen_filters,
 )
 from svc_notebook.faces.editors.query_editor.panel import list_parameters, read_parameter
 from svc_notebook.faces.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of

@@ -1,4 +1,4 @@
-"""Facets of the query editor: their selected values, stored in the search parameters.
+"""Facets and filters of the query editor: what is selected, stored in the search parameters.
 
 In `facetFilters` a text such as `brand:Acme` must match, and a list contains alternatives. So a
 facet whose selected values are in one list is disjunctive, and one whose values are separate is
@@ -7,6 +7,7 @@ conjunctive. What fits neither form is left unchanged.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from bisect import bisect_right
@@ -15,10 +16,13 @@ from typing import Any, Literal, TypedDict
 
 from svc_notebook.core.api.attributes import name_attributes
 from svc_notebook.core.api.parameters import default_of
+from svc_notebook.core.display import shorten
 
 Params = dict[str, Any]
 FACETS = "attributesForFaceting"
 MAX_BINS = 20
+MAX_LABEL_CHARACTERS = 60
+UNLISTED = ("query", "page", "offset", "length")
 Mode = Literal["any", "all"]
 # A facet and its value; a value that begins with `-` is negated unless a backslash precedes it.
 _PAIR = re.compile(r"([^:]*):(?!-)(?:\\(?=-))?(.*)", re.S)
@@ -263,3 +267,66 @@ def _is_of(entry: Any, name: str) -> bool:
 
 def _escaped(value: str) -> str:
     return f"\\{value}" if value.startswith("-") else value
+
+
+class ActiveFilter(TypedDict):
+    """The label of a filter or parameter, and the search parameters without it."""
+
+    label: str
+    value: Params
+
+
+def list_active_filters(params: Params) -> list[ActiveFilter]:
+    """List the filters and parameters of a search, facets first."""
+    return [*_values(params), *_ranges(params), *_others(params)]
+
+
+def name_chosen_filters(params: Params) -> list[str]:
+    """Name the facet values and ranges that the user has chosen, as their labels do."""
+    chosen = [entry["label"] for entry in (*_values(params), *_ranges(params))]
+    return [*chosen, "optionalFilters"] if chosen and params.get("optionalFilters") else chosen
+
+
+def _values(params: Params) -> Iterator[ActiveFilter]:
+    for name, (values, mode) in chosen_facets(params).items():
+        for value in values:
+            rest = toggle_facet(params, name, value, mode)
+            yield {"label": _cut(f"{name}: {value}"), "value": rest}
+
+
+def _ranges(params: Params) -> Iterator[ActiveFilter]:
+    for name in active_facets(params):
+        low, high = bounds_of(params, name)
+        ends = [f"{sign} {end:.12g}" for sign, end in (("≥", low), ("≤", high)) if end is not None]
+        if ends:
+            rest = put_bounds(params, name, None, None)
+            yield {
+                "label": _cut(f"{name} {', '.join(ends)}"),
+                "value": rest,
+            }
+
+
+def _others(params: Params) -> Iterator[ActiveFilter]:
+    """Yield parameters, of filters only the parts that are not shown as facets."""
+    hidden = params
+    for name in active_facets(params):
+        hidden = put_bounds(put_facet(hidden, name, []), name, None, None)
+    for name in hidden:
+        if name not in UNLISTED:
+            text = json.dumps(hidden[name], ensure_ascii=False)
+            yield {
+                "label": _cut(f"{name}: {text}"),
+                "value": _without(params, name, hidden[name]),
+            }
+
+
+def _without(params: Params, name: str, removed: Any) -> Params:
+    rest = {key: value for key, value in params.items() if key not in (name, "page")}
+    if isinstance(removed, list) and isinstance(params[name], list):
+        kept = [entry for entry in params[name] if entry not in removed]
+        return {**rest, name: kept} if kept else rest
+    return rest
+
+
+def _cut(text: str) -> str:
+    return shorten(text, MAX_LABEL_CHARACTERS)
