@@ -15,7 +15,7 @@ from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import SegmentStore
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable

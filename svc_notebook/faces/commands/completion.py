@@ -237,9 +237,9 @@ def complete_value(
         return _paths(typed, names)
     if option.completes == "facet" and (matches := _facet_values(option, typed, context, names)):
         return matches
-    if option.choices or option.takes(True):
-        words = dict.fromkeys(("true", "false") if option.takes(True) else ())
-        return _matching(_piece(typed), words | dict.fromkeys(option.choices))
+    switches = ("true", "false") if option.takes(True) else ()
+    if words := dict.fromkeys([*switches, *option.choices]):
+        return _matching(_piece(typed), words)
     named = _named(option, typed, context, names)
     quoted = not context.bare or typed[:1] in ("'", '"') or _piece(typed) != typed
     return _matching(_piece(typed), named if quoted else map(quote_word, named))

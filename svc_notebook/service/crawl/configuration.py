@@ -14,12 +14,13 @@ import msgspec
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration_schema import ActionShape, ConfigurationShape
-from svc_notebook.service.crawl.rendering_options import Rendering, read_rendering
 from svc_notebook.service.crawl.request_options import (
     BrowserLogin,
     LoginRequest,
+    Rendering,
     Requests,
     read_login,
+    read_rendering,
     read_requests,
     read_url,
 )

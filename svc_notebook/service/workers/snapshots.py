@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 from svc_notebook.service.engine.index.storage import SUFFIX, decode_segment, encode_segment
 from svc_notebook.service.engine.index.storage import read_segment as map_segment
 from svc_notebook.service.engine.search_index import IndexState

@@ -20,7 +20,7 @@ from svc_notebook.service.engine.response.highlight import (
     mark_text,
     snippet_hit,
 )
-from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, TokenMatch
+from svc_notebook.service.engine.response.highlight_matcher import Matcher, Run, TokenMatch
 
 # Nothing a text below holds, so that taking them out gives the text back.
 OPEN, CLOSE, CUT = "\ue000", "\ue001", "\ue002"

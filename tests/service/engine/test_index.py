@@ -15,8 +15,7 @@ import pytest
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index, Schema, SegmentStore
 from svc_notebook.service.engine.index import segment_store
-from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import SegmentReader, merge_readers
+from svc_notebook.service.engine.index.segment import Segment, SegmentReader, merge_readers
 from svc_notebook.service.engine.index.storage import read_segment
 from tests.service.engine import cases
 

@@ -21,8 +21,7 @@ from svc_notebook.service.engine.index.attribute_lengths import (
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema
-from svc_notebook.service.engine.index.segment import Segment, merge_segments
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import Segment, SegmentReader, merge_segments
 from svc_notebook.service.engine.index.storage import decode_segment, encode_segment
 from tests.service.engine import cases
 

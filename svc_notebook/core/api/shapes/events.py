@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired, Required, TypedDict
 from msgspec import Meta
 
 from svc_notebook.core.api.integers import Integer, Positive
-from svc_notebook.core.api.shapes.writes import Number
+from svc_notebook.core.api.shapes.records import Number
 
 EventType = Literal["click", "conversion", "view"]
 # api.md, Limits.

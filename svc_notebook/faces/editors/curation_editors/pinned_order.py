@@ -126,10 +126,9 @@ def put_pins(
     for pin in pins:
         at = pin["position"]
         for name in promoted(pin):
-            if name in slots.values() or name in hidden_ids:
-                continue
-            at = next(slot for slot in itertools.count(at) if slot not in slots)
-            slots[at] = name
+            if name not in (*slots.values(), *hidden_ids):
+                at = next(slot for slot in itertools.count(at) if slot not in slots)
+                slots[at] = name
     for at in sorted(slots):
         order.insert(at, slots[at])
     return order

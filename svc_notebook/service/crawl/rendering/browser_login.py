@@ -28,8 +28,7 @@ from svc_notebook.service.crawl.rendering.renderer import (
     first_line,
     open_page,
 )
-from svc_notebook.service.crawl.rendering_options import Rendering
-from svc_notebook.service.crawl.request_options import BrowserLogin
+from svc_notebook.service.crawl.request_options import BrowserLogin, Rendering
 from svc_notebook.service.crawl.transport.fetcher import (
     Fetcher,
     FetchResponse,

@@ -29,7 +29,7 @@ from svc_notebook.service.crawl.urls import normalize, origin
 if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route
 
-    from svc_notebook.service.crawl.rendering_options import Rendering
+    from svc_notebook.service.crawl.request_options import Rendering
 
 # Types of resources that may affect the text and links of a page (Chrome DevTools Protocol,
 # Network.ResourceType). Everything else is refused: fonts, media, event streams, beacons, frames.

@@ -26,7 +26,7 @@ from svc_notebook.service.crawl.transport.fetcher import (
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Page
 
-    from svc_notebook.service.crawl.rendering_options import Rendering
+    from svc_notebook.service.crawl.request_options import Rendering
 
 # Pages in the browser at once: each has a process of its own.
 MAX_PARALLEL_PAGES = max(2, min(8, os.cpu_count() or 2))

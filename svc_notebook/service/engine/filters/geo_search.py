@@ -13,8 +13,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.filters.geo_parameters import Areas, Centre, read_geo_parameters
 from svc_notebook.service.engine.index.geo_points import to_haversine, to_metres
-from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 
 # An automatic radius includes this many nearest records, regardless of the query and filters.
 AUTO_RADIUS_RECORDS = 1000

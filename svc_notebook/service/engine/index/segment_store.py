@@ -8,8 +8,8 @@ from pathlib import Path
 
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema
-from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import (
+from svc_notebook.service.engine.index.segment import (
+    Segment,
     SegmentReader,
     apply_deletions,
     merge_readers,

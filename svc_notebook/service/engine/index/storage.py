@@ -29,8 +29,7 @@ from svc_notebook.service.engine.index.attribute_lengths import no_word_counts
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.schema import Schema
-from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable

@@ -12,7 +12,7 @@ from svc_notebook.core.tokenization.character_table import INVISIBLE_SPACE
 from svc_notebook.core.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, fold, split
 from svc_notebook.core.tokenization.word_breaks import find_last_run
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.term_variants import TermVariant, expand_words
 from svc_notebook.service.engine.term_dictionary import TermDictionary

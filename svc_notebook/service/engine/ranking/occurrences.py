@@ -11,7 +11,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges, find_members
 from svc_notebook.service.engine.index.postings import LeadingOccurrences, Postings
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query, QueryWord, is_split
 from svc_notebook.service.engine.query.searched_attributes import (

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch

@@ -15,8 +15,7 @@ from svc_notebook.service.engine.filters.evaluation import FilterEvaluation
 from svc_notebook.service.engine.filters.geo_search import GeoCondition, find_geo_condition
 from svc_notebook.service.engine.filters.term_rows import AllOf
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
-from svc_notebook.service.engine.index.segment import TEXT_SORT_VALUE, Segment
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import TEXT_SORT_VALUE, Segment, SegmentReader
 from svc_notebook.service.engine.parallel import segment_threads
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query

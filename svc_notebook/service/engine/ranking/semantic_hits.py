@@ -13,7 +13,7 @@ from svc_notebook.core.api.messages import VECTORS_PENDING
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.ranking.criteria import TEXT
 from svc_notebook.service.engine.ranking.order import Order

@@ -14,8 +14,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.columns import Labels
-from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 from svc_notebook.service.engine.parallel import segment_threads
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query

@@ -26,7 +26,7 @@ from svc_notebook.core.tokenization.tokenizer import (
 )
 from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
-from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
+from svc_notebook.service.engine.response.highlight_matcher import Matcher, Run, Runs, TokenMatch
 from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
 from svc_notebook.service.engine.text.synonyms import (
     BracketedToken,

@@ -1,4 +1,4 @@
-"""Match the tokens of a hit against a query for highlighting, by the rules of the index."""
+"""Match the tokens of a hit, and runs of adjacent ones, against a query for highlighting."""
 
 from __future__ import annotations
 
@@ -12,9 +12,41 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import path_test
 from svc_notebook.service.engine.query.term_variants import TermVariant
-from svc_notebook.service.engine.response.highlight_spans import Marker, Run, TokenMatch
 from svc_notebook.service.engine.text.synonyms import is_placeholder, remove_markers
 from svc_notebook.service.engine.text.typos import FIRST_LETTER_TYPOS, typos_between
+
+
+class TokenMatch(NamedTuple):
+    """The numbers of the query words that a token matches, and how many of its letters to mark.
+
+    `replaced` are the query words of which the token is a synonym.
+    """
+
+    words: tuple[int, ...]
+    letters: int
+    replaced: str = ""
+
+
+class Run(NamedTuple):
+    """The numbers of the query words that a run of adjacent tokens matches."""
+
+    words: tuple[int, ...]
+    tokens: tuple[str, ...]
+    replaced: str = ""
+
+
+# Returns the matches among some tokens of a path.
+Matcher = Callable[[str, AbstractSet[str]], Mapping[str, TokenMatch]]
+
+# Returns the runs to mark in a path, by first word.
+Runs = Callable[[str], Mapping[str, Sequence[Run]]]
+
+
+class Marker(NamedTuple):
+    """The matcher and the runs of a search."""
+
+    match: Matcher
+    runs: Runs
 
 
 class TokenHit(NamedTuple):

@@ -12,7 +12,7 @@ from svc_notebook.core.api.messages import NEURAL_MESSAGE, PAGINATION_MESSAGE, V
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.schema import Schema, read_filterable
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct

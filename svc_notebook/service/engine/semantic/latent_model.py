@@ -18,8 +18,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix, group_by_prefix
 from svc_notebook.service.engine.index.postings import SLOT_SHIFT
-from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
