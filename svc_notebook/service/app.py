@@ -322,12 +322,7 @@ def _check_body_rights(
 
 def _check_replicas(service: Service, endpoint: Endpoint, caller: Caller, index: str) -> None:
     """Raise `KeyRefused` unless the key reaches every replica: all of them change, or none."""
-    published = service.catalog.get(index)
-    replicas = (
-        service.catalog.replica_group(published)[1:]
-        if published and not published.primary_id
-        else ()
-    )
+    replicas = service.catalog.replicas_of(service.catalog.get(index))
     if not all(caller.may(endpoint.acl, replica.name) for replica in replicas):
         raise KeyRefused(
             f"this key does not reach every replica of {index}: leave out forwardToReplicas, or "

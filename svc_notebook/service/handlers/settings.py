@@ -70,11 +70,7 @@ def set_settings(
         check_index_name(link.name)
     if "replicas" in settings:
         # Replicas that are unlinked change too.
-        replicas = (
-            call.service.catalog.replica_group(published)[1:]
-            if published and not published.primary_id
-            else ()
-        )
+        replicas = call.service.catalog.replicas_of(published)
         touched = {link.name for link in links} | {replica.name for replica in replicas}
         call.caller.require("editSettings", sorted(touched))
     check_links(call.service.catalog, index, links)

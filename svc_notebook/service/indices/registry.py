@@ -194,6 +194,10 @@ class IndexRegistry:
         """
         return sorted(self._by_name.group(index) or [index], key=_sort_key)
 
+    def replicas_of(self, index: PublishedIndex | None) -> list[PublishedIndex]:
+        """Return the replicas of an index, none of a replica or of an index that does not exist."""
+        return self.replica_group(index)[1:] if index and not index.primary_id else []
+
     def all(self) -> list[PublishedIndex]:
         """Return all indices, sorted by name."""
         return [index for _, index in sorted(self._by_name.items())]

@@ -227,7 +227,7 @@ def _apply_entries(
         index = insert_index(connection, task.index_name)
     if task.index_name and index is None:
         return _nothing
-    replicas = catalog.replica_group(index)[1:] if index and not index.primary_id else []
+    replicas = catalog.replicas_of(index)
     forwarded = [change for change in changes if change.forward]
     owners = {index.id if index else APPLICATION_ID: changes}
     owners |= {replica.id: forwarded for replica in replicas if forwarded}
@@ -317,12 +317,12 @@ def apply_move(
     target = catalog.get(name)
     if source is None or source.primary_id or (target and target.primary_id):
         return _nothing
-    orphans = catalog.replica_group(target)[1:] if target else []
+    orphans = catalog.replicas_of(target)
     if target:
         delete_index(connection, target)
     copy_keys(connection, source.name, name)
     drop_keys(connection, source.name)
-    group = [_take_over(source, name, target), *catalog.replica_group(source)[1:]]
+    group = [_take_over(source, name, target), *catalog.replicas_of(source)]
     group += [_adopt(source, orphan) for orphan in orphans]
     configured = configure(connection, catalog, task.id, group)
 
