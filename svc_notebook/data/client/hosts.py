@@ -162,7 +162,7 @@ def read_address(text: str) -> str:
         wrong = True
     if wrong or not address.isascii() or any(c.isspace() for c in address):
         raise BadInput(f"`{show_address(text)}` is not an address such as https://search.example")
-    if parts.username or parts.password or parts.query or parts.fragment:
+    if any((parts.username, parts.password, parts.query, parts.fragment)):
         raise BadInput("an address has no user, key or query; pass the key as api_key=")
     return address.rstrip("/")
 

@@ -86,9 +86,8 @@ def conclude(
 def _failed(endpoint: Endpoint, tries: list[AttemptOutcome], *, repeatable: bool) -> CallFailed:
     failed = [(host, how) for host, how in tries if isinstance(how, FailedAttempt)]
     unsure = not repeatable and any(how.arrived for _, how in failed)
-    reasons = dict.fromkeys(f"{host}: {how.reason}" for host, how in failed)
-    message = "; ".join([*reasons, UNSURE if unsure else _advice(tries[-1].host)])
     tried = [f"{host}: {how.reason}" for host, how in failed]
+    message = "; ".join([*dict.fromkeys(tried), UNSURE if unsure else _advice(tries[-1].host)])
     broken = [how.cause for _, how in failed if isinstance(how.cause, ServiceBroken)]
     if broken:
         return ServiceBroken(
