@@ -251,7 +251,6 @@ def match_words(
     if words and all(match.word.optional for match in words):
         rows = rows & np.logical_or.reduce([match.found for match in words])
     for sequence in query.sequences:
-        check_time()
         matches = words[sequence.start : sequence.stop]
         if not any(match.word.optional for match in matches):
             rows = rows & find_adjacent(matches, sequence.widths, len(rows))
@@ -276,6 +275,7 @@ def find_adjacent(matches: Sequence[WordMatch], widths: Sequence[int], records: 
     # The places where the word with this number, or the end, is next to the words before it.
     starts: list[list[Array]] = [[] for _ in range(len(matches) + 1)]
     for number, match in enumerate(matches):
+        check_time()
         places = np.concatenate([NO_OCCURRENCES, *starts[number]])
         for chunk in match.chunks:
             words = covered.get(chunk.span, range(number, number + 1))
