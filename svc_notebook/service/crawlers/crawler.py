@@ -49,6 +49,11 @@ class StoredCrawler:
         """Whether a failed task prevents further crawls."""
         return self.blocking_task is not None
 
+    @property
+    def next_start(self) -> float | None:
+        """The time of its next scheduled reindex; None if it is paused or blocked."""
+        return self.due if self.running and not self.blocked else None
+
 
 def find_crawler(store: Store, id: str) -> StoredCrawler:
     """Return a crawler; raises `Refused` with 403 if it does not exist (api.md, Errors)."""

@@ -122,9 +122,8 @@ class CrawlScheduler:
         current_jobs = dict(
             self._current_jobs(read_crawlers(self._dependencies.store) if late else crawlers)
         )
-        for name, job in self.jobs.items():
-            if name not in current_jobs:
-                job.stopped.set()
+        for name in self.jobs.keys() - current_jobs.keys():
+            self.jobs[name].stopped.set()
         for name, work in current_jobs.items():
             if name not in self.jobs:
                 self._begin(name, work)
@@ -132,12 +131,9 @@ class CrawlScheduler:
             return 0.1
         self._dependencies.engines.stop_idle()
         self._release(now)
-        waits = [
-            candidate.due - now
-            for candidate in crawlers
-            if candidate.due and candidate.running and not candidate.blocked
-        ]
-        return max(0.05, min([MAX_CHECK_INTERVAL_SECONDS, *(wait for wait in waits if wait > 0)]))
+        starts = (crawler.next_start or now for crawler in crawlers)
+        waits = [start - now for start in starts if start > now]
+        return max(0.05, min([MAX_CHECK_INTERVAL_SECONDS, *waits]))
 
     def _release(self, now: float) -> None:
         """Return memory freed by crawls; segments they wrote are merged for a while afterwards."""
@@ -162,7 +158,7 @@ class CrawlScheduler:
         return True
 
     def _is_due(self, crawler: StoredCrawler, now: float) -> bool:
-        if not crawler.due or crawler.due > now or not crawler.running or crawler.blocked:
+        if not crawler.next_start or crawler.next_start > now:
             return False
         return last_crawl(self._dependencies.store, crawler.number, ("running",)) is None
 
