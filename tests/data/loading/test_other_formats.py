@@ -171,6 +171,35 @@ def test_cells_of_a_head_without_a_row_name_the_columns(tmp_path: Path) -> None:
     assert values(str(path)) == [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bo"}]
 
 
+def test_a_title_over_the_columns_of_a_page_is_left_out_with_a_note(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    rows = "".join(f"<tr><td>Town {n}<td>{n}.5<td>{n * 2}" for n in range(3))
+    title = "<table><thead><tr><th colspan=2>Births</tr></thead>"
+    names = "<tr><td><td>Rate<td>Number"
+
+    for head in (f"{title}<tbody>{names}", f"{title}{names.replace('td', 'th')}"):
+        path.write_text(f"{head}{rows}</table>")
+        assert values(str(path))[1] == {"column0": "Town 1", "Rate": 1.5, "Number": 2}
+        assert "the title of the table left out: `Births`" in plan(str(path), "x").notes
+
+    path.write_text("<table><tr><th colspan=2>Facts<tr><td>Area<td>5<tr><td>Depth<td>7</table>")
+    assert values(str(path)) == [{"Facts": "Area", "Facts_2": 5}, {"Facts": "Depth", "Facts_2": 7}]
+
+
+def test_a_superscript_is_no_digit_of_the_number_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    path.write_text(
+        "<table><tr><th>Area in km<sup>2</sup><th>Rate 1996<sup>1</sup><th>Place"
+        "<tr><td>7<td>12.5<sup>3</sup><td>Angus<sup>a</sup>"
+        "<tr><td>8<td>10<sup>-3</sup><td>Fife</table>"
+    )
+
+    assert values(str(path)) == [
+        {"Area in km2": 7, "Rate 1996^1": "12.5^3", "Place": "Angusa"},
+        {"Area in km2": 8, "Rate 1996^1": "10^-3", "Place": "Fife"},
+    ]
+
+
 def test_a_page_without_a_table_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "page.csv"
     path.write_text("<!DOCTYPE html>\n<html><body><p>hello</p></body></html>")

@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.csv_file import open_delimited
+from svc_notebook.data.loading.sources.csv_lines import show_lines
 from svc_notebook.data.loading.sources.encoding import fresh, sniff_encoding
 from svc_notebook.data.loading.sources.read_limits import CELL_BYTES, ReadingBudget
 from svc_notebook.data.loading.table import SourceTable
+from svc_notebook.data.loading.text_cells.header_score import is_header
 from svc_notebook.errors import BadInput
 
 SPREADSHEET_SPACE = "urn:schemas-microsoft-com:office:spreadsheet"
@@ -22,6 +24,9 @@ MAX_SPAN = 1000
 MAX_NAMED_TABLES = 5
 ADVICE = "its cells span too many columns and rows; save the table as .csv, and load that"
 CHARSET = re.compile(rb"<meta[^>]{1,200}charset", re.I)
+# Stands before a superscript; one after a digit would change the number: `12.5` with a note 1.
+RAISED = "\ue000"
+EXPONENT = re.compile(rf"(?<=\d){RAISED}(?=[-+\u2212]?\d)")
 SECTIONS = ("thead", "tbody", "tfoot")
 CHARSET_BYTES = 4096
 Rows = list[list[str]]
@@ -44,18 +49,20 @@ def open_html(paths: Sequence[Path], name: str, options: LoadSettings, db: Datab
         raise BadInput(f"{name} are several pages; load each separately")
     etree = import_lxml(name)
     read_tables = _read_tables(paths[0], etree, ReadingBudget.of_files(paths, name, ADVICE))
-    tables = [rows for rows in read_tables if len(rows) > 1]
+    tables = [table for table in read_tables if len(table.rows) > 1]
     if not tables:
         raise BadInput(
             f"{name} is an HTML page without a table, which is not read; a crawler reads the texts "
             "of pages"
         )
-    number = _choose(tables, name, options.path)
-    table = open_table(tables[number], name, options, db)
+    number = _choose([table.rows for table in tables], name, options.path)
+    table = open_table(tables[number].rows, name, options, db)
     others = [str(n) for n in range(1, len(tables) + 1) if n != number + 1]
     more = f"; path={others[0]!r} loads another" if others else ""
-    note = f"table {number + 1} of {len(tables)} of the page is read{more}"
-    return replace(table, notes=(note, *table.notes)) if others else table
+    notes = [f"table {number + 1} of {len(tables)} of the page is read{more}"] if others else []
+    if titles := tables[number].titles:
+        notes.append(f"the title of the table left out: {show_lines(titles)}")
+    return replace(table, notes=(*notes, *table.notes))
 
 
 def open_table(rows: Rows, name: str, options: LoadSettings, db: Database) -> SourceTable:
@@ -114,7 +121,7 @@ def _choose(tables: Sequence[Rows], name: str, asked: str | None) -> int:
     return max(range(len(tables)), key=lambda number: sum(map(len, tables[number])))
 
 
-def _read_tables(path: Path, etree: Any, budget: ReadingBudget) -> list[Rows]:
+def _read_tables(path: Path, etree: Any, budget: ReadingBudget) -> list[_PageTable]:
     content = path.read_bytes()
     parser = etree.HTMLParser(
         encoding=_encoding_of(content), no_network=True, remove_comments=True, huge_tree=False
@@ -122,7 +129,7 @@ def _read_tables(path: Path, etree: Any, budget: ReadingBudget) -> list[Rows]:
     root = etree.fromstring(content, parser)
     if root is None:
         return []
-    return [_read_rows(table, budget) for table in root.iter("table")]
+    return [_read_table(table, budget) for table in root.iter("table")]
 
 
 def _encoding_of(content: bytes) -> str | None:
@@ -133,10 +140,19 @@ def _encoding_of(content: bytes) -> str | None:
     return "utf-8" if encoding == "utf-8-sig" else encoding
 
 
-def _read_rows(table: Any, budget: ReadingBudget) -> Rows:
+@dataclass(frozen=True)
+class _PageTable:
+    """The rows of a table of a page, and the titles above them: rows of one cell over columns."""
+
+    rows: Rows
+    titles: Sequence[str]
+
+
+def _read_table(table: Any, budget: ReadingBudget) -> _PageTable:
     """Return the texts of a table, with the names of a header of several rows joined."""
     held: dict[int, tuple[str, int]] = {}
     rows: list[tuple[bool, list[str]]] = []
+    titles = 0
     # Browsers read the cells of a section without a row as one.
     for row in table.iter("tr", *SECTIONS):
         cells = [cell for cell in row if cell.tag in ("td", "th")]
@@ -148,7 +164,16 @@ def _read_rows(table: Any, budget: ReadingBudget) -> Rows:
         texts = _spread(cells, held, is_header=in_head)
         budget.add(CELL_BYTES * len(texts))
         if any(texts):
+            titles += titles == len(rows) and len(cells) == 1 < len(texts) and not held
             rows.append((in_head, texts))
+    below = rows[titles:]
+    if len(below) < 2 or not (below[0][0] or is_header([texts for _, texts in below])):
+        return _PageTable(_join_header(rows), ())
+    return _PageTable(_join_header(below), [texts[0] for _, texts in rows[:titles]])
+
+
+def _join_header(rows: Sequence[tuple[bool, list[str]]]) -> Rows:
+    """Return rows, those of the header as one; with each is whether it is in the header."""
     depth = next((n for n, (in_head, _) in enumerate(rows) if not in_head), len(rows))
     if depth < 2 or depth == len(rows):
         return [texts for _, texts in rows]
@@ -179,7 +204,8 @@ def _spread(
             texts.append(text)
             continue
         cell = waiting.pop(0)
-        text = " ".join("".join(_texts_of(cell)).split())
+        raw = EXPONENT.sub("^", "".join(_texts_of(cell))).replace(RAISED, "")
+        text = " ".join(raw.split())
         columns, rows = _span(cell, "colspan"), _span(cell, "rowspan")
         for number in range(columns):
             shown = text if number == 0 or is_header else ""
@@ -190,11 +216,16 @@ def _spread(
 
 
 def _texts_of(cell: Any) -> Iterator[str]:
-    """Yield the texts of a cell, without those of scripts and styles; line breaks are blanks."""
+    """Yield the texts of a cell, without those of scripts and styles; line breaks are blanks.
+
+    A mark is before each superscript.
+    """
     if cell.tag in ("script", "style", "template"):
         return
     if cell.tag in ("br", "p", "div", "li", "tr"):
         yield " "
+    if cell.tag == "sup":
+        yield RAISED
     yield cell.text or ""
     for child in cell:
         yield from _texts_of(child)
