@@ -21,7 +21,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks.figures import record
-from svc_notebook.tuning.interleaving.team_draft import draft_teams
+from svc_notebook.tuning.interleaving.outcome import draft_teams
 from svc_notebook.tuning.statistics import weigh_evidence
 from svc_notebook.tuning.variants.result import Search
 from svc_notebook.tuning.variants.running_search import RunningSearch, VariantSearch

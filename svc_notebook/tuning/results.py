@@ -1,13 +1,17 @@
 """The results that summaries and plots read: a comparison of runs and a search over variants.
 
 The classes are protocols, so that a result can summarize and plot itself without an import cycle.
+`span` and `p_value` write numbers of all of them.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 from pandas import DataFrame
+
+from svc_notebook.core.display import NO_VALUE, format_difference
 
 
 class ComparedRuns(Protocol):
@@ -89,3 +93,15 @@ class SearchedVariants(Protocol):
 
     def test(self) -> DataFrame:
         """Test the finalists on the held-out queries."""
+
+
+def span(low: float, high: float) -> str:
+    """Format an interval, if there is one."""
+    return "" if math.isnan(low) else f"[{format_difference(low)}, {format_difference(high)}]"
+
+
+def p_value(p: float) -> str:
+    """Format a p-value."""
+    if math.isnan(p):
+        return NO_VALUE
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

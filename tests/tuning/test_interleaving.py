@@ -26,8 +26,7 @@ import svc_notebook as svc
 from benchmarks.simulations import simulate_interleaving
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.faces.cli import main
-from svc_notebook.tuning.interleaving.outcome import InterleavingOutcome
-from svc_notebook.tuning.interleaving.team_draft import draft_teams
+from svc_notebook.tuning.interleaving.outcome import InterleavingOutcome, draft_teams
 from tests.conftest import Running
 
 WITHOUT_TYPOS = {"typoTolerance": False}

@@ -12,7 +12,7 @@ from benchmarks.simulations import simulate_search
 from svc_notebook import tuning
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.statistics import max_sign_flips, sign_flip, t_interval, t_quantile
-from svc_notebook.tuning.tables.relevance import relevant_from
+from svc_notebook.tuning.tables.schema import relevant_from
 from tests.tuning.tables import judgments_of, run_of
 
 

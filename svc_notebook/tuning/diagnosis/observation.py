@@ -21,7 +21,7 @@ from svc_notebook.tuning.evaluation.record_texts import (
 )
 from svc_notebook.tuning.evaluation.runs import FailedSearch, run, search_all
 from svc_notebook.tuning.tables.queries import read_questions
-from svc_notebook.tuning.tables.relevance import relevant_from
+from svc_notebook.tuning.tables.schema import relevant_from
 from svc_notebook.tuning.tables.tables import QUESTION
 
 MAX_DEEP_HITS = 1000  # hits of each query among which relevant records are looked for

@@ -10,7 +10,7 @@ from pandas import DataFrame
 
 from svc_notebook.core.display import format_difference, format_number, shorten, write_table
 from svc_notebook.tuning.evaluation.runs import describe_missing
-from svc_notebook.tuning.number_format import p_value, span
+from svc_notebook.tuning.results import p_value, span
 from svc_notebook.tuning.statistics import FEW_QUERIES
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from svc_notebook.core.api.validation import check_members
 from svc_notebook.data.client import background_loop
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, CallFailed, Refused
-from svc_notebook.tuning.interleaving.team_draft import A, B, draft_teams
+from svc_notebook.tuning.interleaving.outcome import A, B, draft_teams
 
 DEFAULT_HITS_PER_PAGE, MAX_HITS = 20, 1000
 # Parameters of a page that the interleaving sets itself.

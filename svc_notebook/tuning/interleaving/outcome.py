@@ -1,9 +1,11 @@
-"""The outcome of an interleaving: which variant users prefer, and how sure that is."""
+"""The hits that an interleaving shows, and its outcome: which variant users prefer, how surely."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +18,12 @@ from pandas import DataFrame
 from svc_notebook.data.plots import Plot, clean, colours, draw_empty, make_axes
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.clicks.impressions import Action, list_actions
-from svc_notebook.tuning.interleaving.team_draft import A, B
 from svc_notebook.tuning.statistics import DECISIVE_EVIDENCE, log_binomial, weigh_evidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+A, B = "a", "b"
 
 HEIGHT_INCHES = 2.8
 
@@ -229,3 +231,27 @@ def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Plot
     for axis in (left, right):
         axis.set_xlabel("users with a preference", fontsize=8.5, color=palette.ink)
     return drawn
+
+
+def draft_teams(
+    first: Sequence[str], second: Sequence[str], length: int, seed: str
+) -> list[tuple[str, str]]:
+    """Return at most `length` ids in order, each with the variant that contributed it.
+
+    Both variants choose in turn their best hit that is not there yet; in each round a coin decides
+    which one begins. The same seed gives the same list, and a shorter list is its beginning.
+    """
+    coin = random.Random(hashlib.sha256(seed.encode("utf-8", "replace")).digest())
+    lists = {A: iter(first), B: iter(second)}
+    drafted: dict[str, str] = {}
+    while len(drafted) < length:
+        before = len(drafted)
+        for variant in (A, B) if coin.random() < 0.5 else (B, A):
+            hit = next(
+                (candidate for candidate in lists[variant] if candidate not in drafted), None
+            )
+            if hit is not None:
+                drafted[hit] = variant
+        if len(drafted) == before:
+            break
+    return list(drafted.items())[:length]

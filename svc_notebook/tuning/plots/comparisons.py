@@ -23,7 +23,7 @@ from svc_notebook.data.plots import (
     short,
 )
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.tuning.number_format import p_value, span
+from svc_notebook.tuning.results import p_value, span
 from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
 
 if TYPE_CHECKING:

@@ -25,7 +25,6 @@ from svc_notebook.tuning.changes.request_part import (
     split_change,
     write_code,
 )
-from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
 from svc_notebook.tuning.changes.state import Delta, Deltas, Objects, Scope, read_part, write_parts
 from svc_notebook.tuning.changes.state import compare as differ
@@ -38,7 +37,11 @@ from svc_notebook.tuning.evaluation.comparison_summary import (
 from svc_notebook.tuning.evaluation.ranked_lists import find_moves
 from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
-from svc_notebook.tuning.proposed_changes.change_spec import Proposal, read_proposal
+from svc_notebook.tuning.proposed_changes.change_spec import (
+    Proposal,
+    read_proposal,
+    warn_of_rule_filters,
+)
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table
 
 By = Literal["parameters", "scratch copy"]

@@ -1,21 +1,31 @@
-"""Change specifications: settings, synonyms and rules as one document, validated or applied."""
+"""Change specifications: settings, synonyms and rules as one document, validated or applied.
+
+Rules whose filters no record matches are warned of.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from svc_notebook.core.api.attributes import attributes_in, filtered_attributes
 from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, rename_settings
 from svc_notebook.core.api.parameters import Settings
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.data.client import ResourceKind, check_attributes, is_scratch, with_id
+from svc_notebook.core.api.warning import warn_user
+from svc_notebook.data.client import (
+    AsyncClient,
+    ResourceKind,
+    check_attributes,
+    is_scratch,
+    with_id,
+)
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, CallFailed, did_you_mean
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.request_part import split_change, write_code
-from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.snapshots import tabulate_change
 from svc_notebook.tuning.changes.state import (
     KINDS,
@@ -24,6 +34,10 @@ from svc_notebook.tuning.changes.state import (
     Scope,
     by_id,
 )
+
+FILTERS = ("filters", "facetFilters", "optionalFilters")
+SHOWN_RULES = 5
+TAGS = "_tags"
 
 # Settings to change; one synonym or rule, or several; or some of each by scope, where a list
 # contains objects to save, and a mapping can also delete objects, with None.
@@ -147,3 +161,40 @@ def _checked(
         raise BadInput(f"{scope}{where} must be an object, not {document!r}")
     document = with_id(kind, document) if kind else document
     return check_members(document, KINDS[scope].shape, f"{scope}{where}")
+
+
+async def warn_of_rule_filters(
+    client: AsyncClient, index: str, proposed: Mapping[Scope, Objects]
+) -> None:
+    """Warn of rules that filter by attributes that are not in `attributesForFaceting`.
+
+    No record matches such a filter. A key without the right to read settings gets no warning.
+    """
+    named = [*_name_filters(proposed.get("rules") or {})]
+    if not named:
+        return
+    try:
+        settings: Mapping[str, Any] = await client.get_settings(index)
+    except CallFailed:
+        return
+    entries = {**settings, **proposed.get("settings", {})}.get("attributesForFaceting") or ()
+    facets = {TAGS, *(name for entry in entries for name in attributes_in(entry))}
+    warnings = [
+        f"rule `{rule}` filters by `{name}`, which is not among attributesForFaceting of {index}, "
+        f"so that no record matches it{did_you_mean(name, facets - {TAGS})}"
+        for rule, name in named
+        if name not in facets
+    ]
+    if len(warnings) > SHOWN_RULES:
+        warnings[SHOWN_RULES:] = [f"and {len(warnings) - SHOWN_RULES} more"]
+    if warnings:
+        warn_user("; ".join(warnings))
+
+
+def _name_filters(rules: Objects) -> Iterator[tuple[str, str]]:
+    """Yield each rule with each attribute that its consequence filters by."""
+    for name, rule in rules.items():
+        params = ((rule or {}).get("consequence") or {}).get("params") or {}
+        filters = [params.get(member) for member in FILTERS]
+        for attribute in dict.fromkeys(filtered_attributes([entry for entry in filters if entry])):
+            yield name, attribute

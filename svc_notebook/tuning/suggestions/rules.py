@@ -14,7 +14,7 @@ from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.tuning.changes.state import read_state
 from svc_notebook.tuning.evaluation.record_texts import long_words, read_records, words_of
 from svc_notebook.tuning.evaluation.runs import run
-from svc_notebook.tuning.tables.relevance import relevant_from
+from svc_notebook.tuning.tables.schema import relevant_from
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
     Queries,

@@ -26,7 +26,7 @@ from svc_notebook.tuning.evaluation.record_texts import (
     words_of,
 )
 from svc_notebook.tuning.evaluation.runs import FailedSearch, search_all
-from svc_notebook.tuning.tables.relevance import relevant_from
+from svc_notebook.tuning.tables.schema import relevant_from
 from svc_notebook.tuning.variants.trials import (
     suggested_id,
 )

@@ -1,4 +1,4 @@
-"""The columns of each tuning table: their valid values and their defaults."""
+"""The columns of each tuning table, their valid values and defaults, and relevant ratings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from svc_notebook.errors import BadRecord
+
+RELEVANT_GRADE = 1.0
+RELEVANT_SHARE = 0.5  # of the best rating, on scales below 1 such as click-through rates
 
 TIME = "datetime64[us, UTC]"
 
@@ -268,3 +271,9 @@ RUNS: dict[str, ColumnSchema] = {
     "queryID": _text,
     "error": _text,
 }
+
+
+def relevant_from(judged: DataFrame) -> float:
+    """Return the least rating of a relevant record: 1, or half the best one if none reaches 1."""
+    best = float(judged["rating"].max()) if judged["rating"].notna().any() else RELEVANT_GRADE
+    return RELEVANT_GRADE if best >= RELEVANT_GRADE else max(best * RELEVANT_SHARE, 1e-9)

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from svc_notebook.core.display import format_number
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.statistics import TIE_TOLERANCE
-from svc_notebook.tuning.tables.relevance import relevant_from
+from svc_notebook.tuning.tables.schema import relevant_from
 from svc_notebook.tuning.tables.tables import QUESTION, check_queries
 from svc_notebook.tuning.variants.spaces import Variant
 

@@ -16,13 +16,12 @@ from svc_notebook.tuning.statistics import Floats
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
 )
-from svc_notebook.tuning.variants.evidence import Evidence, weigh
 from svc_notebook.tuning.variants.guard import (
     MAX_GUARDED_VARIANTS,
     GuardLoss,
     find_losses,
 )
-from svc_notebook.tuning.variants.result import Search
+from svc_notebook.tuning.variants.result import Evidence, Search, weigh
 from svc_notebook.tuning.variants.samplers import (
     SAMPLERS,
     Trial,
