@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from svc_notebook.core.api import ENDPOINTS, Endpoint, RequestSpec
@@ -25,6 +26,7 @@ from tests.faces.commands.test_endpoint_coverage import (
     CASES,
     ENTRY,
     ON_SOMETHING,
+    ROW,
     RULE,
     SYNONYM,
     WRITTEN,
@@ -86,6 +88,10 @@ SAMPLES: dict[str, Any] = {
 }
 # A function that polls may go on polling where it is not told the end.
 POLLS = ("get_task", "get_app_task", "get_crawler_task", "get_key", "get_index_key")
+# As many records as a search has here, which is how those of a new index are counted.
+REPLACING: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
+    "replace_records": [(("x", pd.concat([ROW, ROW.assign(objectID="2")])), {})],
+}
 MORE_CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "search": [
         (("x",), {"highlight": True, "criteria": True, "columns": ["name", "size.width"]}),
@@ -161,7 +167,7 @@ def calls_of(function: str, folder: Path) -> list[tuple[tuple[Any, ...], dict[st
         return [(("x", folder / "out.ndjson"), {"include": ["settings", "synonyms", "rules"]})]
     if function in WRITTEN:
         return [(("stopwords", folder / "out.json"), {})]
-    return CALLS.get(function, [ON_SOMETHING]) + MORE_CALLS.get(function, [])
+    return (CALLS | REPLACING).get(function, [ON_SOMETHING]) + MORE_CALLS.get(function, [])
 
 
 async def outcome_of(function: str, call: Any, row: str, lie: Any) -> str:
