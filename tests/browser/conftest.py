@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.lab import CHROMIUM, FLAGS, Lab, open_lab
-from tests.browser.labextension import link_extension
+from tests.browser.labextension import LabPage, LoadedLab, link_extension
 from tests.browser.notebook import Notebook
 from tests.browser.plain_page import EditorPage, open_editor_page
 from tests.browser.shop import connect
@@ -21,6 +21,7 @@ from tests.conftest import Running
 # A machine that others keep busy may take longer than the five seconds waited by default.
 expect.set_options(timeout=15_000)
 VIEWPORT: Any = {"width": 1180, "height": 1000}
+LAB_VIEWPORT: Any = {"width": 1200, "height": 900}
 # Whether a phase of a test failed.
 FAILED = pytest.StashKey[bool]()
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
@@ -133,9 +134,25 @@ def notebook(request: pytest.FixtureRequest, connection: str) -> Iterator[Notebo
         pages.close()
 
 
+@pytest.fixture(scope="module")
+def loaded_lab(chromium: Browser, extended_lab: Lab) -> Iterator[LoadedLab]:
+    """The page of JupyterLab for the tests of a module that take one as they find it."""
+    loaded = LoadedLab(chromium, extended_lab, viewport=LAB_VIEWPORT)
+    yield loaded
+    loaded.close()
+
+
+@pytest.fixture
+def lab_notebook(request: pytest.FixtureRequest, loaded_lab: LoadedLab) -> Iterator[LabPage]:
+    """A new notebook with a kernel of its own, in the page of the module."""
+    yield loaded_lab.open_notebook()
+    if request.node.stash.get(FAILED, False):
+        loaded_lab.close()
+
+
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     """A fresh page, as one that was never here before opens it."""
-    context = chromium.new_context(viewport={"width": 1200, "height": 900})
+    context = chromium.new_context(viewport=LAB_VIEWPORT)
     yield context.new_page()
     context.close()

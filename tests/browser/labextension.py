@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST
@@ -25,6 +25,15 @@ SOURCE_IS = """code => window.jupyterapp.shell.currentWidget.content.activeCell.
     .getSource() === code"""
 SAVE_PREFERENCES = """async text => window.jupyterapp.serviceManager.settings
     .save("svc-notebook:plugin", text)"""
+# All but the current notebook is closed without questions, and other kernels end.
+CLOSE_OTHERS = """async () => {
+    const {shell, serviceManager: {sessions}} = window.jupyterapp;
+    const current = shell.currentWidget;
+    for (const widget of [...shell.widgets("main")]) if (widget !== current) widget.dispose();
+    const kept = current.sessionContext.session.id;
+    const ended = [...sessions.running()].filter(session => session.id !== kept);
+    await Promise.all(ended.map(session => sessions.shutdown(session.id)));
+}"""
 SHOW = "() => window.jupyterapp.commands.execute('svc:show-explorer')"
 
 
@@ -40,8 +49,10 @@ def link_extension(folder: Path) -> Path:
 class LabPage(Notebook):
     """A notebook beside the explorer."""
 
-    def __init__(self, page: Page, lab: Lab, name: str, *, classic: bool = False) -> None:
-        super().__init__(page, lab, name, classic=classic)
+    def __init__(
+        self, page: Page, lab: Lab, name: str, *, classic: bool = False, is_loaded: bool = False
+    ) -> None:
+        super().__init__(page, lab, name, classic=classic, is_loaded=is_loaded)
         if not classic:
             page.evaluate(SHOW)
 
@@ -96,6 +107,34 @@ class LabPage(Notebook):
         expect(self.tree).to_be_visible()
 
 
-def fresh(page: Page, lab: Lab, stem: str = "notebook") -> LabPage:
-    """A new notebook, whose kernel has not run anything."""
-    return LabPage(page, lab, f"{stem}-{next(COUNT)}.ipynb")
+def fresh(page: Page, lab: Lab, stem: str = "notebook", *, is_loaded: bool = False) -> LabPage:
+    """A new notebook, whose kernel has not run anything, in a page that may show JupyterLab."""
+    return LabPage(page, lab, f"{stem}-{next(COUNT)}.ipynb", is_loaded=is_loaded)
+
+
+class LoadedLab:
+    """A page of JupyterLab for the tests of a module: a new one after a test that failed.
+
+    To load JupyterLab takes longer than most of these tests.
+    """
+
+    def __init__(self, chromium: Browser, lab: Lab, **context: Any) -> None:
+        self._chromium, self._lab, self._context = chromium, lab, context
+        self._page: Page | None = None
+
+    def open_notebook(self) -> LabPage:
+        """Open a new notebook, and close what earlier tests opened."""
+        if self._page is None:
+            self._page = self._chromium.new_context(**self._context).new_page()
+            return fresh(self._page, self._lab)
+        for _ in range(self._page.locator(".jp-Dialog, .lm-Menu, dialog[open]").count()):
+            self._page.keyboard.press("Escape")
+        opened = fresh(self._page, self._lab, is_loaded=True)
+        self._page.evaluate(CLOSE_OTHERS)
+        return opened
+
+    def close(self) -> None:
+        """Close the page; the next notebook has a new one."""
+        if self._page is not None:
+            self._page.context.close()
+        self._page = None

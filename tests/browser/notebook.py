@@ -106,14 +106,17 @@ def _center(element: Locator) -> dict[str, float]:
 class Notebook:
     """One open notebook of two cells, and everything the page complained of."""
 
-    def __init__(self, page: Page, lab: Lab, name: str, *, classic: bool = False) -> None:
+    def __init__(
+        self, page: Page, lab: Lab, name: str, *, classic: bool = False, is_loaded: bool = False
+    ) -> None:
         self.page = page
         self.path = lab.folder / name
         self.complaints: list[str] = []
         self._listen()
         if not self.path.exists():
             write_notebook(self.path)
-        page.goto(f"{lab.url}/notebooks/{name}" if classic else f"{lab.url}/lab?reset")
+        if not is_loaded:
+            page.goto(f"{lab.url}/notebooks/{name}" if classic else f"{lab.url}/lab?reset")
         there = "window.jupyterapp?.shell.currentWidget" if classic else "window.jupyterapp"
         page.wait_for_function(f"Boolean({there})", timeout=60_000)
         page.evaluate(READY if classic else OPEN, name)

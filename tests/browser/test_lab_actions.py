@@ -31,11 +31,16 @@ CODES = {
 
 
 @pytest.fixture
-def lab_page(page: Page, extended_lab: Lab, service: Running) -> LabPage:
+def lab_page(lab_notebook: LabPage, service: Running) -> LabPage:
     fill(service, "acted-on", products())
-    opened = fresh(page, extended_lab)
+    return connected(lab_notebook, service)
+
+
+def connected(opened: LabPage, service: Running) -> LabPage:
+    """Connect the kernel of a notebook, and forget what the page said of earlier ones."""
     opened.run(connect(service))
     opened.await_connected()
+    opened.complaints.clear()
     return opened
 
 
@@ -79,9 +84,11 @@ def test_the_code_of_an_editor_is_inserted_as_cells(lab_page: LabPage) -> None:
     lab_page.page.wait_for_function(f"() => {source}.includes('svc.save_synonyms(')")
 
 
-def test_code_may_be_magics(lab_page: LabPage, extended_lab: Lab) -> None:
-    lab_page.save_preferences(codeStyle="magic")
-    again = LabPage(lab_page.page, extended_lab, lab_page.path.name)
+def test_code_may_be_magics(page: Page, extended_lab: Lab, service: Running) -> None:
+    fill(service, "acted-on", products())
+    before = connected(fresh(page, extended_lab), service)
+    before.save_preferences(codeStyle="magic")
+    again = LabPage(page, extended_lab, before.path.name)
 
     again.open_menu("acted-on").get_by_text("Insert code: search").click()
 

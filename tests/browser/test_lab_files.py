@@ -12,10 +12,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from svc_notebook import samples
 from tests.browser.lab import Lab
-from tests.browser.labextension import LabPage, fresh
+from tests.browser.labextension import LabPage
 from tests.browser.looks import draw
-from tests.browser.shop import connect
-from tests.browser.test_lab_actions import records
+from tests.browser.test_lab_actions import connected, records
 from tests.conftest import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
@@ -23,11 +22,8 @@ HOSTILE_CELL = "<img src=x onerror='window.struck=1'>"
 
 
 @pytest.fixture
-def lab_page(page: Page, extended_lab: Lab, service: Running) -> LabPage:
-    opened = fresh(page, extended_lab)
-    opened.run(connect(service))
-    opened.await_connected()
-    return opened
+def lab_page(lab_notebook: LabPage, service: Running) -> LabPage:
+    return connected(lab_notebook, service)
 
 
 def choose_file(page: Page, name: str) -> Locator:
