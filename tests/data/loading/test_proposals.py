@@ -121,7 +121,7 @@ def test_names_of_one_word_are_searched_and_codes_dates_addresses_and_constants_
     )
 
     assert settings["searchableAttributes"] == ["Town"]
-    assert settings["attributesForFaceting"] == ["zone", "period"]
+    assert settings["attributesForFaceting"] == ["period"]
 
 
 def test_titles_that_are_numbers_are_searched_before_other_names() -> None:
@@ -141,7 +141,9 @@ def test_sentences_ids_and_many_codes_of_digits_are_no_facets() -> None:
         * 30,
         familyId=["FAM-A", "FAM-B"] * 30,
         part=[f"10{n}-4" for n in range(30)] * 2,
-        place=["01779778", "01779784"] * 30,
+        place=["1779778", "1779784"] * 30,
+        dial=["+2", "+5"] * 30,
+        batch=[f"A{n}-{n * n}" for n in range(30)] * 2,
         source=["http://a.example", "http://b.example"] * 30,
         name=["Ann", "Bo"] * 30,
         team_name=["Red", "Blue"] * 30,

@@ -39,9 +39,9 @@ ADDRESS = re.compile(r"[a-z]+://|www\.|mailto:", re.I)
 # Several words of which the last one ends a sentence.
 SENTENCE = re.compile(r"(\S+\s+){3,}\S+[.!?]\s*", re.S)
 MAX_FACET_CHARACTERS = 60
-# Codes of digits, such as sizes and periods, are a facet if they are this few.
+# Texts of digits, such as sizes and periods, are a facet if they are this few, and no codes.
 MAX_FACET_CODES = 20
-LONG_CODE = re.compile(r"\d{5,}")
+CODE = re.compile(r"\+?0\d+|\+\d+|\d{5,}")
 # Of a flag, such as `Yes` and `No`: the length of its words, and the number of its values.
 MAX_FLAG_CHARACTERS, MAX_FLAG_VALUES = 3, 2
 # A longer text without a blank is a key.
@@ -188,9 +188,9 @@ def _are_facet_texts(texts: Values, distinct: int) -> bool:
         return False
     if any(map(ADDRESS.match, texts)) or _most(lambda text: bool(SENTENCE.fullmatch(text)), texts):
         return False
-    if _most(lambda text: any(map(str.isalpha, text)), texts):
+    if _most(_has_words, texts):
         return True
-    return distinct <= MAX_FACET_CODES and not any(map(LONG_CODE.fullmatch, texts))
+    return distinct <= MAX_FACET_CODES and not any(map(CODE.fullmatch, texts))
 
 
 def is_number(value: Any) -> bool:
