@@ -217,6 +217,11 @@ def test_a_column_that_could_be_the_id_is_proposed(many: bool) -> None:
     assert pack(frame, id="tailnum").plan.ids == "column `tailnum`"
 
 
+@pytest.mark.parametrize("dates", [["2024-01-02", "2024-01-03"], ["2-Jan-24", "19-Sep-2003"]])
+def test_dates_are_not_proposed_as_ids(dates: list[str]) -> None:
+    assert pack(pd.DataFrame({"day": dates, "n": [1, 1]})).plan.notes == ()
+
+
 def test_ids_of_a_column_are_added_without_a_warning(client: Client) -> None:
     index, frame = f"ids-{uuid4().hex[:8]}", pd.DataFrame({"sku": ["a", "b"], "n": [1, 2]})
 

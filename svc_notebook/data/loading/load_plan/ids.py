@@ -39,7 +39,10 @@ ID_NAME = re.compile(r"(id|key|code|num|number|sku|isbn|ean|gtin|uuid|guid|slug|
 
 
 # A date or a time of day.
-DATE = r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d(:\d\d.*)?"
+DATE = (
+    r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d(:\d\d.*)?"
+    r"|\d{1,2}-[A-Za-z]{3}-\d{2,4}"
+)
 
 
 @dataclass(frozen=True)
