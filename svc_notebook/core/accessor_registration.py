@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from svc_notebook.core.import_speed import paused_collection
+from svc_notebook.core.import_speed import import_quickly
 
 PANDAS_ACCESSORS = "svc_notebook.faces.accessors"
 # The packages that accessors extend, and the modules that register them.
@@ -30,8 +30,7 @@ def register_accessors() -> None:
 
 def import_accessors() -> None:
     """Import pandas and register its accessors, and those of the packages that are imported."""
-    with paused_collection():
-        import_module(PANDAS_ACCESSORS)
+    import_quickly(PANDAS_ACCESSORS)
     register_accessors()
 
 

@@ -7,10 +7,11 @@ import subprocess
 import sys
 import weakref
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from svc_notebook.core.import_speed import paused_collection
+from svc_notebook.core.import_speed import import_quickly
 
 
 class Node:
@@ -21,55 +22,73 @@ class Node:
 
 
 @pytest.fixture(autouse=True)
-def collector() -> Iterator[None]:
-    """A collector as in a program that did not change it; the tests have frozen their objects."""
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A module that notes whether the collector runs, in a process that did not change it.
+
+    The tests have frozen their objects.
+    """
+    (tmp_path / "noting.py").write_text("import gc\nruns = gc.isenabled()\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
     gc.unfreeze()
-    yield
+    yield "noting"
     gc.freeze()
     gc.enable()
+    sys.modules.pop("noting", None)
 
 
-def test_the_collector_runs_again_also_after_an_error() -> None:
-    def fail() -> None:
-        with paused_collection():
-            assert not gc.isenabled()
-            raise ImportError
-
-    with pytest.raises(ImportError):
-        fail()
-
+def test_the_collector_pauses_and_runs_again(module: str) -> None:
+    assert import_quickly(module).runs is False
     assert gc.isenabled()
     assert gc.get_freeze_count() == 0
 
 
-def test_a_collector_that_is_off_stays_off() -> None:
+def test_the_collector_runs_again_after_an_error() -> None:
+    with pytest.raises(ImportError):
+        import_quickly("absent_module_of_tests")
+
+    assert gc.isenabled()
+
+
+def test_a_collector_that_is_off_stays_off(module: str) -> None:
     gc.disable()
 
-    with paused_collection():
-        pass
+    import_quickly(module)
 
     assert not gc.isenabled()
 
 
-def test_objects_that_a_program_froze_stay_frozen() -> None:
+def test_objects_that_a_program_froze_stay_frozen(module: str) -> None:
     gc.freeze()
     frozen = gc.get_freeze_count()
 
-    with paused_collection():
-        pass
+    import_quickly(module)
 
     assert gc.get_freeze_count() >= frozen > 0
 
 
-def test_cycles_from_before_an_import_are_collected_after_it() -> None:
+def test_cycles_from_before_an_import_are_collected_after_it(module: str) -> None:
     node = Node()
     reference = weakref.ref(node)
-    with paused_collection():
-        del node
+    del node
 
+    import_quickly(module)
     gc.collect()
 
     assert reference() is None
+
+
+def test_a_second_import_leaves_young_objects_young(module: str) -> None:
+    """Else each call of a function would keep the garbage of the program alive for long."""
+    import_quickly(module)
+    gc.collect()
+    gc.disable()  # so that the object is not promoted by a collection
+    node = Node()
+    gc.enable()
+
+    import_quickly(module)
+
+    gc.disable()
+    assert any(young is node for young in gc.get_objects(generation=0))
 
 
 def test_imports_of_the_first_call_cause_no_full_collection() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from typing import Any
 
-from svc_notebook.core.import_speed import paused_collection
+from svc_notebook.core.import_speed import import_quickly
 from svc_notebook.core.official_names import suggest_function
 from svc_notebook.errors import lacking_attribute
 
@@ -20,8 +19,6 @@ def lazy_attribute(
         if name not in homes:
             raise lacking_attribute(f"module {module!r}", name, homes, suggest_function)
         home, attribute = homes[name].rsplit(".", 1)
-        with paused_collection():
-            value = getattr(import_module(home), attribute)
-        return adapt(value)
+        return adapt(getattr(import_quickly(home), attribute))
 
     return load
