@@ -35,9 +35,14 @@ def take_lease(folder: Path) -> None:
         if held and held.path.exists():
             return
         folder.mkdir(mode=0o700, exist_ok=True)
-        lease = FileLock(folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}")
-        lease.acquire()
+        # Who looks for leases locks a file for a moment, and deletes one that is not locked yet.
+        while not (lease := _make_lease(folder)).acquire():
+            pass
         _leases[folder] = lease
+
+
+def _make_lease(folder: Path) -> FileLock:
+    return FileLock(folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}")
 
 
 def drop_lease(folder: Path) -> None:

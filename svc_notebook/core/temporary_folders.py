@@ -29,15 +29,29 @@ class TemporaryFolder:
 
     def __init__(self) -> None:
         _remove_abandoned_once(Path(tempfile.gettempdir()))
-        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
-        lock = FileLock(self.path / OWNER)
-        with suppress(OSError):  # without locks in the file system the folder is never abandoned
-            lock.acquire()
+        self.path, lock = _make_folder()
         self._finalizer = weakref.finalize(self, _finish, self.path, lock, os.getpid())
 
     def remove(self) -> None:
         """Delete the folder; a second call has no effect."""
         self._finalizer()
+
+
+def _make_folder() -> tuple[Path, FileLock]:
+    """Make a folder and lock its file.
+
+    Before it is locked, another process may take the folder for an abandoned one and delete it.
+    """
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+        lock = FileLock(folder / OWNER)
+        try:
+            if lock.acquire():
+                return folder, lock
+        except FileNotFoundError:
+            continue
+        except OSError:  # without locks in the file system the folder is never abandoned
+            return folder, lock
 
 
 @cache  # a full folder takes long to list

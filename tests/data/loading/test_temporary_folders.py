@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.core.temporary_folders import PREFIX
+from svc_notebook.core.temporary_folders import PREFIX, TemporaryFolder
 
 BEGIN = """
 import sys
@@ -73,3 +73,36 @@ def test_a_process_removes_its_folder_when_it_ends(tmp_path: Path, code: str) ->
     run(code, tmp_path)
 
     assert list(tmp_path.iterdir()) == []
+
+
+SWEEP = """
+import sys, time
+from pathlib import Path
+from svc_notebook.core.temporary_folders import remove_abandoned
+
+print("ready", flush=True)
+end = time.monotonic() + 20
+while time.monotonic() < end:
+    remove_abandoned(Path(sys.argv[1]))
+"""
+
+
+def test_a_new_folder_is_never_taken_for_an_abandoned_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other processes remove abandoned folders while this one makes some."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    command = [sys.executable, "-P", "-c", SWEEP, str(tmp_path)]
+    sweepers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    try:
+        for sweeper in sweepers:
+            assert sweeper.stdout
+            assert sweeper.stdout.readline() == "ready\n"
+        for _ in range(3000):
+            folder = TemporaryFolder()
+            (folder.path / "rows.tmp").write_text("x")
+            folder.remove()
+    finally:
+        for sweeper in sweepers:
+            sweeper.kill()
+            sweeper.communicate()

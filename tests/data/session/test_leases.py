@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.core.leases import is_leased, take_lease
+from svc_notebook.core.files import lock_descriptor
+from svc_notebook.core.leases import drop_lease, is_leased, take_lease
 from svc_notebook.data.session.local_service import IDLE_VARIABLE, LEASES, find_running, is_alive
 from tests.conftest import ROOT
 from tests.data.session.test_local_service import command, started, until
@@ -248,3 +249,30 @@ def test_another_notebook_goes_on_when_the_first_is_killed(tmp_path: Path) -> No
     end(second, "close")
 
     until(lambda: not is_alive(running.pid))
+
+
+def test_a_lease_that_is_looked_at_while_it_is_taken_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who looks for leases locks each file for a moment: at the first attempt, for too long."""
+    folder, attempts = tmp_path / LEASES, list[bool]()
+
+    def lock_late(file: int) -> bool:
+        rival = os.open(next(folder.iterdir()), os.O_RDWR) if not attempts else None
+        try:
+            assert rival is None or lock_descriptor(rival)
+            attempts.append(lock_descriptor(file))
+        finally:
+            if rival is not None:
+                os.close(rival)
+        return attempts[-1]
+
+    with monkeypatch.context() as patch:
+        patch.setattr("svc_notebook.core.files.lock_descriptor", lock_late)
+        take_lease(folder)
+
+    assert attempts == [False, True]
+    assert is_leased(folder)
+    assert len([*folder.iterdir()]) == 1
+    drop_lease(folder)
+    assert not is_leased(folder)
