@@ -217,9 +217,18 @@ def test_a_column_that_could_be_the_id_is_proposed(many: bool) -> None:
     assert pack(frame, id="tailnum").plan.ids == "column `tailnum`"
 
 
-@pytest.mark.parametrize("dates", [["2024-01-02", "2024-01-03"], ["2-Jan-24", "19-Sep-2003"]])
-def test_dates_are_not_proposed_as_ids(dates: list[str]) -> None:
-    assert pack(pd.DataFrame({"day": dates, "n": [1, 1]})).plan.notes == ()
+@pytest.mark.parametrize("days", ["2024-01-0{}", "{}-Jan-24", "1{}-Sep-2003"])
+def test_dates_are_not_proposed_as_ids(days: str) -> None:
+    frame = pd.DataFrame({"day": [days.format(day) for day in (1, 2, 3)], "n": [1, 1, 1]})
+
+    assert pack(frame).plan.notes == ()
+
+
+def test_two_unique_texts_are_not_proposed_as_ids() -> None:
+    frame = pd.DataFrame({"city": ["Oslo", "Bern", "Rome"], "n": [1, 1, 1]})
+
+    assert pack(frame).plan.notes == ("`city` is unique; pass id='city'",)
+    assert pack(frame.head(2)).plan.notes == ()
 
 
 def test_ids_of_a_column_are_added_without_a_warning(client: Client) -> None:

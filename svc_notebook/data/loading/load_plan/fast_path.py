@@ -412,7 +412,7 @@ def _find_unique(
         for column in columns
         if not column.missing and column.sent_as in ("text", "integer")
     }
-    proposed = order_proposals(texts) if rows > 1 else []
+    proposed = order_proposals(texts, rows) if rows > 1 else []
     return next((name for name in proposed if _is_unique(cells[name].id_texts(rows), rows)), None)
 
 

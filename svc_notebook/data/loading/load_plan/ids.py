@@ -34,6 +34,8 @@ MAX_PROPOSED_BYTES = 64
 # The rows by which columns are chosen that are counted over all rows, and how many of them are.
 MAX_FIRST_ROWS = 10_000
 MAX_COUNTED_COLUMNS = 8
+# From so many rows on, it means something that a column of texts is unique.
+MIN_TELLING_ROWS = 3
 # A column of unique whole numbers is proposed only if it has such a name.
 ID_NAME = re.compile(r"(id|key|code|num|number|sku|isbn|ean|gtin|uuid|guid|slug|symbol)$", re.I)
 
@@ -119,9 +121,14 @@ def is_short(text: str) -> bool:
     return short and not re.fullmatch(DATE, text, re.S)
 
 
-def order_proposals(names: Mapping[str, bool]) -> list[str]:
-    """Order columns by name, given whether each has text: first those with the name of an id."""
+def order_proposals(names: Mapping[str, bool], rows: int) -> list[str]:
+    """Order columns by name, given whether each has text: first those with the name of an id.
+
+    In a few rows, any column is unique: then only a name tells an id.
+    """
     named = [name for name in names if ID_NAME.search(name)]
+    if rows < MIN_TELLING_ROWS:
+        return named
     return [*named, *(name for name, is_text in names.items() if is_text and name not in named)]
 
 
@@ -135,7 +142,8 @@ def _find_unique(table: SourceTable, profile: Profile) -> str | None:
     if profile.rows < 2 or not texts:
         return None
     first = f"(SELECT * FROM {table.sql} LIMIT {MAX_FIRST_ROWS})"
-    likely = _unique(table, order_proposals(texts), first, min(profile.rows, MAX_FIRST_ROWS))
+    proposed = order_proposals(texts, profile.rows)
+    likely = _unique(table, proposed, first, min(profile.rows, MAX_FIRST_ROWS))
     if profile.rows > MAX_FIRST_ROWS:
         likely = _unique(table, likely[:MAX_COUNTED_COLUMNS], table.sql, profile.rows)
     return next(iter(likely), None)
