@@ -247,14 +247,18 @@ def weigh(
     p, critical = max_sign_flips(table, MAX_CHANCE, seed=seed)
     measured = chosen[~np.isnan(chosen)]
     gain = float(measured.mean()) if len(measured) else 0.0
-    least = max(0, FEW_QUERIES - len(chosen))
-    more: int | None = least
+    missing_queries = max(0, FEW_QUERIES - len(chosen))
+    more: int | None = missing_queries
     if gain <= 0:
-        more = least or None
+        more = missing_queries or None
     elif p > MAX_CHANCE:
         error = float(measured.std(ddof=1)) if len(measured) > 1 else math.inf
         needed = ((critical + POWER_ERRORS) * error / gain) ** 2
-        more = max(least, math.ceil(needed) - len(measured), 1) if math.isfinite(needed) else least
+        more = (
+            max(missing_queries, math.ceil(needed) - len(measured), 1)
+            if math.isfinite(needed)
+            else missing_queries
+        )
     if more:
         more = math.ceil(more / tune_share)
     return Evidence(len(chosen), len(tried), p, gain, more, per_query)

@@ -34,8 +34,8 @@ MAX_PROPOSED_BYTES = 64
 # The rows by which columns are chosen that are counted over all rows, and how many of them are.
 MAX_FIRST_ROWS = 10_000
 MAX_COUNTED_COLUMNS = 8
-# From so many rows on, it means something that a column of texts is unique.
-MIN_TELLING_ROWS = 3
+# In fewer rows, a unique column of texts is proposed only if it has the name of an id.
+MIN_UNIQUE_ROWS = 3
 # A column of unique whole numbers is proposed only if it has such a name.
 ID_NAME = re.compile(r"(id|key|code|num|number|sku|isbn|ean|gtin|uuid|guid|slug|symbol)$", re.I)
 
@@ -127,7 +127,7 @@ def order_proposals(names: Mapping[str, bool], rows: int) -> list[str]:
     In a few rows, any column is unique: then only a name tells an id.
     """
     named = [name for name in names if ID_NAME.search(name)]
-    if rows < MIN_TELLING_ROWS:
+    if rows < MIN_UNIQUE_ROWS:
         return named
     return [*named, *(name for name, is_text in names.items() if is_text and name not in named)]
 

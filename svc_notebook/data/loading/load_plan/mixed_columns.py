@@ -116,10 +116,10 @@ def find_late_texts(
 
 
 def _read_misfits(table: SourceTable, field: TableColumn, kind: TextType) -> list[str]:
-    text = f"left({field.column}, {MAX_SAMPLE_CHARACTERS})"
+    start = f"left({field.column}, {MAX_SAMPLE_CHARACTERS})"
     bad = f"{field.column} IS NOT NULL AND NOT ({kind.condition(field.column)})"
     rows = table.db.rows(
-        f"SELECT DISTINCT {text} FROM {table.sql} WHERE {bad} LIMIT {MAX_SAMPLE_ROWS}"
+        f"SELECT DISTINCT {start} FROM {table.sql} WHERE {bad} LIMIT {MAX_SAMPLE_ROWS}"
     )
     return [text for (text,) in rows]
 

@@ -86,8 +86,8 @@ def _read_records(prepared: Prepared) -> list[Mapping[str, Any]]:
     step = max(ceil(prepared.plan.rows / MAX_PROPOSAL_ROWS), 1)
     if operations is None:
         table = prepared.table
-        some = f"(SELECT * FROM {table.numbered} WHERE pos % {step} = 0)"
-        rows = table.db.rows(f"SELECT pos, {prepared.operation} FROM {some} ORDER BY pos")
+        spread = f"(SELECT * FROM {table.numbered} WHERE pos % {step} = 0)"
+        rows = table.db.rows(f"SELECT pos, {prepared.operation} FROM {spread} ORDER BY pos")
         operations = [text for pos, text in rows if pos not in prepared.dropped and text]
     else:
         operations = operations[::step]

@@ -20,7 +20,7 @@ MAX_FACET_SHARE, MAX_FACET_VALUES, MAX_FACETS = 0.5, 300, 8
 TITLES = re.compile(
     r"(^|[^a-z])(name|title|headline|label)$|^(name|title)[^a-z]|(?-i:[a-z](Name|Title)$)", re.I
 )
-OWN_TITLES = re.compile(
+RECORD_TITLES = re.compile(
     r"(([a-z]+ly|[a-z]*user|first|last|middle|full|given|display|nick|product|item)?[_ ]?name"
     r"|title|headline|label)$",
     re.I,
@@ -94,7 +94,7 @@ def suggest_settings(
         name
         for name, values in columns.items()
         if name in split
-        or (_is_facet(values) and not OWN_TITLES.match(name) and not IDS.search(name))
+        or (_is_facet(values) and not RECORD_TITLES.match(name) and not IDS.search(name))
     ]
     suggested = {
         "searchableAttributes": _order_searched(texts, facets)[:MAX_SEARCHED],
