@@ -24,6 +24,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from svc_notebook.core.temporary_folders import remove_abandoned
+from svc_notebook.data.client import Client
+from svc_notebook.data.session import connection
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 
@@ -211,6 +213,19 @@ def _apart_from_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("user")))
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("user-state")))
         yield
+
+
+def set_current(client: Client | None) -> None:
+    """Set the current client, or none, until the end of this test."""
+    connection._current = client
+
+
+@pytest.fixture(autouse=True)
+def _connection_of_this_test() -> Iterator[None]:
+    """Take back what a test connects to."""
+    before = connection._current
+    yield
+    set_current(before)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import pytest
 from pandas import DataFrame
 
 import svc_notebook as svc
-from svc_notebook.data.session import connection
 from tests.conftest import Running
 
 RECORDS = [
@@ -24,7 +23,6 @@ RECORDS = [
 def admin(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> svc.Client:
     """The current client of this test, which may do everything."""
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(connection, "_current", None)
     return svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
 
 

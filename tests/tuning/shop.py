@@ -12,8 +12,7 @@ import pytest
 from svc_notebook import tuning
 from svc_notebook.core.api.parameters import Settings
 from svc_notebook.data.client import Client, ClientConfig, Secret
-from svc_notebook.data.session import connection as session
-from tests.conftest import Running
+from tests.conftest import Running, set_current
 
 _NUMBERS = itertools.count(1)
 PRODUCTS: list[dict[str, Any]] = [
@@ -44,7 +43,7 @@ def client(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     """The current client, whose changes are kept in a folder of this test's own."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     own = connect(service)
-    monkeypatch.setattr(session, "_current", own)
+    set_current(own)
     yield own
     own.close()
 

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.data.session import connection as session
 from svc_notebook.tuning.clicks import MODELS
 from tests.conftest import start_service, stop_service
 
@@ -23,7 +22,6 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """A service whose index `products` nobody else knows."""
     process, running = start_service(tmp_path / "data")
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(session, "_current", None)
     svc.connect(url=running.url, app_id=running.appId, api_key=running.adminKey)
     yield
     stop_service(process)

@@ -39,8 +39,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def connected(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", None)
+def connected(service: Running) -> None:
     svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
 
 

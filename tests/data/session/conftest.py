@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.data.session import connection
+from tests.conftest import set_current
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    monkeypatch.setattr(connection, "_current", None)
+    set_current(None)
     folder = tmp_path / "project" / "deep" / "down"
     folder.mkdir(parents=True)
     (tmp_path / "project" / ".git").mkdir()

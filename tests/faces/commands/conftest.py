@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.data.session import connection as session
 from svc_notebook.faces.commands.binding import bind_words
 from svc_notebook.faces.commands.execution import perform
 from svc_notebook.faces.commands.registry import pick_verb
@@ -24,7 +23,6 @@ Typed = Callable[..., Any]
 def admin(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> svc.Client:
     """The current client of this test, which may do everything."""
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(session, "_current", None)
     return svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
 
 
@@ -49,17 +47,15 @@ def apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture
-def typed_apart(apart: Running, monkeypatch: pytest.MonkeyPatch) -> Typed:
+def typed_apart(apart: Running) -> Typed:
     """The same, connected to the service apart."""
-    monkeypatch.setattr(session, "_current", None)
     svc.connect(url=apart.url, app_id=apart.appId, api_key=apart.adminKey)
     return type_line
 
 
 @pytest.fixture
-def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stub]:
+def stub() -> Iterator[Stub]:
     """A service that answers as its `acts` say; the current client calls it for everything."""
-    monkeypatch.setattr(session, "_current", None)
     with serving() as stub:
         svc.connect(url=stub.url, app_id="X", api_key="k", crawler_user_id="u", crawler_api_key="c")
         yield stub

@@ -13,7 +13,6 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
-from svc_notebook.data.session import connection as session
 from svc_notebook.faces.commands.binding import bind_words
 from svc_notebook.faces.commands.execution import perform
 from svc_notebook.faces.commands.registry import VERBS, find_verb
@@ -30,7 +29,6 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def client(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Client:
     """The current client, and three lamps."""
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(session, "_current", None)
     client = svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
     svc.push(LAMPS, INDEX)
     return client
@@ -124,9 +122,7 @@ def test_refused_call_needs_no_confirmation() -> None:
         type_line("delete", INDEX)
 
 
-def test_a_profile_in_use_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, service: Running
-) -> None:
+def test_a_profile_in_use_is_named(tmp_path: Path, service: Running) -> None:
     config = f'[profiles.shop]\nurl = "{service.url}"\napp_id = "A"\napi_key = "k"\n'
     (tmp_path / "config.toml").write_text(config)
     svc.connect("shop")

@@ -12,7 +12,6 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
-from svc_notebook.data.session import connection as session
 from svc_notebook.faces.functions import records
 from tests.conftest import Running
 from tests.faces.commands.conftest import type_line
@@ -27,7 +26,6 @@ SYNONYM: Any = {"objectID": "pair", "type": "synonym", "synonyms": ["lamp", "lig
 def client(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Client:
     """The current client of this test."""
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(session, "_current", None)
     return svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
 
 

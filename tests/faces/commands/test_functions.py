@@ -43,7 +43,6 @@ def lamps(service: Running) -> None:
 def client(service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Client:
     """The current client of this test."""
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "config.toml"))
-    monkeypatch.setattr(session, "_current", None)
     return svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
 
 

@@ -15,10 +15,9 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data import session
-from svc_notebook.data.session import connection
 from svc_notebook.faces.commands import name_completion as naming
 from svc_notebook.faces.commands.name_completion import LiveNames
-from tests.conftest import Running
+from tests.conftest import Running, set_current
 from tests.faces.commands.conftest import Typed
 
 
@@ -49,8 +48,7 @@ class SlowHandler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Slow]:
-    monkeypatch.setattr(connection, "_current", None)
+def slow() -> Iterator[Slow]:
     with Slow() as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         session.connect(url=f"http://127.0.0.1:{server.server_port}", app_id="X", api_key="k")
@@ -110,8 +108,7 @@ def test_request_that_fails_unawaited_is_not_logged(
     assert caplog.text == ""
 
 
-def test_a_service_that_is_away_has_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_current", None)
+def test_a_service_that_is_away_has_no_names() -> None:
     session.connect(url="http://127.0.0.1:9", app_id="X", api_key="k")
 
     assert LiveNames({}).facets("films") == []
@@ -153,8 +150,8 @@ def test_keys_and_languages_are_named(typed_apart: Typed, apart: Running) -> Non
     assert all(len(key) == 4 for key in keys)
 
 
-def test_without_a_connection_there_are_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_current", None)
+def test_without_a_connection_there_are_no_names() -> None:
+    set_current(None)
 
     assert LiveNames({}).indices() == []
 

@@ -29,8 +29,7 @@ QUERIES: Any = pd.Series(["lamp"])
 
 
 @pytest.fixture(autouse=True)
-def stocked(service: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", None)
+def stocked(service: Running) -> None:
     client = svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
     if INDEX not in {entry["name"] for entry in client.list_indices()["items"]}:
         svc.push(LAMPS, INDEX)
@@ -117,9 +116,7 @@ WITHOUT_EFFECT: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("call", WITHOUT_EFFECT.values(), ids=WITHOUT_EFFECT)
-def test_every_search_warns_once_of_an_attribute_that_is_no_facet(
-    call: Callable[[], Any],
-) -> None:
+def test_every_search_warns_once_of_an_attribute_that_is_no_facet(call: Callable[[], Any]) -> None:
     with warnings.catch_warnings(record=True) as issued:
         warnings.simplefilter("always")
         call()

@@ -18,7 +18,6 @@ import pytest
 import svc_notebook as svc
 from svc_notebook import tuning
 from svc_notebook.data.client import Client, ClientConfig, Secret
-from svc_notebook.data.session import connection as session
 from svc_notebook.faces.functions.homes import COROUTINES
 from tests.conftest import Running
 
@@ -260,8 +259,7 @@ OF_EXTRA = [case for case in CASES if case.name == "set_settings"][1]
 
 
 @pytest.fixture
-def scene(apart: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
-    monkeypatch.setattr(session, "_current", None)
+def scene(apart: Running) -> Iterator[Scene]:
     admin = connect(apart, apart.adminKey)
     scene = Scene(admin, f"writing-{next(NUMBERS)}")
     admin.replace_all(scene.index, RECORDS)

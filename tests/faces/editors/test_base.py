@@ -17,7 +17,7 @@ from svc_notebook.data.client.tasks import Tasks
 from svc_notebook.errors import BadInput, BadOption, CallFailed
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import Editor, find_missing_right
-from tests.conftest import Running, start_service, stop_service
+from tests.conftest import Running, set_current, start_service, stop_service
 from tests.faces.editors.conftest import connect
 
 
@@ -203,8 +203,8 @@ def test_an_editor_works_in_its_own_thread(client: Client, shop: str) -> None:
     assert made[0].value == 20
 
 
-def test_without_a_client_it_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", None)
+def test_without_a_client_it_says_how_to_get_one() -> None:
+    set_current(None)
 
     with pytest.raises(svc.errors.NotConnected, match="connect"):
         svc.edit.query("shop")
@@ -279,9 +279,9 @@ def test_what_is_edited_while_it_reloads_stays(client: Client, shop: str) -> Non
 
 
 def test_an_editor_follows_the_new_connection_of_the_session(
-    client: Client, shop: str, service: Running, monkeypatch: pytest.MonkeyPatch
+    client: Client, shop: str, service: Running
 ) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+    set_current(client)
     following, fixed = PageSize(shop), PageSize(shop, client=client)
     following.value = 7
     address = service.url.replace("127.0.0.1", "localhost")  # where the service is now
@@ -296,9 +296,9 @@ def test_an_editor_follows_the_new_connection_of_the_session(
 
 
 def test_an_editor_stays_where_its_draft_belongs(
-    client: Client, shop: str, service: Running, monkeypatch: pytest.MonkeyPatch
+    client: Client, shop: str, service: Running
 ) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+    set_current(client)
     editor = PageSize(shop)
 
     svc.connect(url="http://127.0.0.1:9", app_id="OTHER", api_key="k")

@@ -19,7 +19,7 @@ from svc_notebook.faces.editors.crawler_editor.editor import CrawlerEditor, Secr
 from svc_notebook.faces.editors.rpc import wait_for
 from svc_notebook.faces.functions.crawler_scripts import MASK
 from svc_notebook.faces.magics.extension import run
-from tests.conftest import Running, start_service, stop_service
+from tests.conftest import Running, set_current, start_service, stop_service
 from tests.service.crawl.site import Site
 
 _NUMBERS = itertools.count(1)
@@ -223,10 +223,8 @@ def test_an_unknown_crawler_is_reported_with_the_known_ones(client: Client, name
         svc.edit.crawler(f"{name}x", client=client)
 
 
-def test_the_magic_opens_it(
-    name: str, client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_the_magic_opens_it(name: str, client: Client, site: Site) -> None:
+    set_current(client)
 
     opened: Any = run(f"edit crawler {name} {site.url}/lamp", None, {})
 

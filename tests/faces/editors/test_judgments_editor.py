@@ -27,6 +27,7 @@ from svc_notebook.faces.editors.judgment_editor.pool import (
 from svc_notebook.faces.editors.judgment_editor.rows import read_judgments, to_frame
 from svc_notebook.faces.magics.extension import run
 from svc_notebook.tuning.tables.queries import Question, read_questions
+from tests.conftest import set_current
 
 
 @pytest.fixture
@@ -284,7 +285,7 @@ def test_the_snapshot_and_the_code_hold_the_judgments(editor: JudgmentEditor) ->
 def test_the_code_continues_as_the_same_rater(
     client: Client, shop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rater: str
 ) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+    set_current(client)
     monkeypatch.chdir(tmp_path)
     variants: Any = {"as it is": {}, "red": {"filters": "color:red"}}
     editor = svc.edit.judgments(
@@ -314,8 +315,8 @@ def test_the_code_names_the_file_that_keeps_the_judgments(
     assert f"file={str(path)!r}" in editor.codes()["Python"]
 
 
-def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_the_magic_opens_it(client: Client, shop: str) -> None:
+    set_current(client)
     graded = pd.DataFrame({"query": ["lamp"], "objectID": ["2"], "rating": [2]})
 
     line = f"edit judgments {shop} lamp 'oak table' --from graded --depth 3 --rater ada --blind"
@@ -327,10 +328,8 @@ def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.Monke
     assert len(editor.value) == 1
 
 
-def test_the_magic_keeps_judgments_in_a_file_too(
-    client: Client, shop: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_the_magic_keeps_judgments_in_a_file_too(client: Client, shop: str, tmp_path: Path) -> None:
+    set_current(client)
     file = tmp_path / "judged.csv"
 
     editor: Any = run(f"edit judgments {shop} lamp --file '{file}'", None, {})

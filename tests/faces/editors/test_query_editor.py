@@ -23,7 +23,7 @@ from svc_notebook.faces.editors.query_editor.panel import list_parameters
 from svc_notebook.faces.editors.query_editor.search import count_missing_bins
 from svc_notebook.faces.editors.snippets import write_search
 from svc_notebook.faces.magics.extension import run
-from tests.conftest import Running
+from tests.conftest import Running, set_current
 
 
 @pytest.fixture
@@ -346,7 +346,7 @@ def test_code_does_what_the_editor_does(
     value: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+    set_current(client)
     monkeypatch.setenv("SVC_API_KEY", service.adminKey)
     editor.value = value
     codes = editor.codes()

@@ -20,6 +20,7 @@ from svc_notebook.faces.editors.curation_editors.rule_description import (
 )
 from svc_notebook.faces.editors.curation_editors.rules import RuleEditor
 from svc_notebook.faces.magics.extension import run
+from tests.conftest import set_current
 
 RULE_HIDES: dict[str, Any] = {"consequence": {"hide": [{"objectID": "3"}]}}
 RULE: dict[str, Any] = {
@@ -354,10 +355,8 @@ def test_a_key_that_may_not_write_opens_a_read_only_editor(
         weak.pin("lamp", "1", 0)
 
 
-def test_code_does_what_applying_does(
-    editor: RuleEditor, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_code_does_what_applying_does(editor: RuleEditor, client: Client) -> None:
+    set_current(client)
     editor.enable("lamps", False)
     codes = editor.codes()
 

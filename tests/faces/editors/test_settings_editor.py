@@ -24,7 +24,7 @@ from svc_notebook.faces.editors.settings_editor.panel import (
 )
 from svc_notebook.faces.magics.extension import run
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
-from tests.conftest import Running
+from tests.conftest import Running, set_current
 
 
 @pytest.fixture
@@ -313,8 +313,8 @@ def test_every_setting_is_listed_once_with_its_default(editor: SettingsEditor) -
     assert "filters" not in rows
 
 
-def test_the_magic_opens_it(client: Client, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_the_magic_opens_it(client: Client, shop: str) -> None:
+    set_current(client)
 
     editor: Any = run(f"edit settings {shop} lamp 'oak table'", None, {})
 

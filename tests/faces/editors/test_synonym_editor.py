@@ -22,6 +22,7 @@ from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.curation_editors.changes import by_id, changes_of, make_changes
 from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor, find_faults
 from svc_notebook.faces.magics.extension import run
+from tests.conftest import set_current
 
 PAIR = {"objectID": "pair", "type": "synonym", "synonyms": ["lamp", "lantern"]}
 WAY = {"objectID": "way", "type": "onewaysynonym", "input": "seat", "synonyms": ["chair"]}
@@ -357,10 +358,8 @@ def test_a_missing_index_is_reported(client: Client) -> None:
         svc.edit.synonyms("nowhere", client=client)
 
 
-def test_code_does_what_applying_does(
-    editor: SynonymEditor, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_code_does_what_applying_does(editor: SynonymEditor, client: Client) -> None:
+    set_current(client)
     changed = {**PAIR, "synonyms": ["it's", 'a "lamp"']}
     editor.put(changed, "pair")
     editor.remove(["way"])
@@ -378,10 +377,8 @@ def test_code_does_what_applying_does(
     assert client.connection.api_key.reveal() not in "".join(codes.values())
 
 
-def test_names_in_code_are_read_back_as_they_are(
-    editor: SynonymEditor, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_names_in_code_are_read_back_as_they_are(editor: SynonymEditor, client: Client) -> None:
+    set_current(client)
     names = ["café au lait", "l'été", "a\\b c"]
     for name in names:
         editor.put({**WAY, "objectID": name})
@@ -429,10 +426,8 @@ def test_a_preview_that_is_cancelled_leaves_no_copy(editor: SynonymEditor, clien
 
 
 @pytest.mark.parametrize("name", ["synonyms", "rules"])
-def test_a_magic_opens_the_editor_with_queries(
-    client: Client, shop: str, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_a_magic_opens_the_editor_with_queries(client: Client, shop: str, name: str) -> None:
+    set_current(client)
 
     opened = run(f"edit {name} {shop} lamp 'oak table' --forwardToReplicas", None, {})
 

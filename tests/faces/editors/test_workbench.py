@@ -25,6 +25,7 @@ from svc_notebook.faces.editors.workbench_editor import draft_trial
 from svc_notebook.faces.editors.workbench_editor.change_set import order_parts
 from svc_notebook.faces.editors.workbench_editor.editor import Workbench
 from svc_notebook.faces.magics.extension import run
+from tests.conftest import set_current
 
 SYNONYM = {"objectID": "light", "type": "synonym", "synonyms": ["light", "lamp"]}
 JUDGMENTS = pd.DataFrame(
@@ -388,10 +389,8 @@ def test_a_draft_that_cannot_be_tried_says_why(bench: Workbench) -> None:
     assert hits(bench) == ["2", "1"]
 
 
-def test_code_repeats_all_changes(
-    bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_code_repeats_all_changes(bench: Workbench, client: Client) -> None:
+    set_current(client)
     bench.value = {"settings": {"hitsPerPage": 7}, "synonyms": {"light": SYNONYM}}
     codes = bench.code()
 
@@ -404,9 +403,9 @@ def test_code_repeats_all_changes(
 
 
 def test_code_repeats_what_was_applied_until_the_next_draft(
-    bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
+    bench: Workbench, client: Client
 ) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+    set_current(client)
     bench.value = {"settings": {"hitsPerPage": 7}, "synonyms": {"light": SYNONYM}}
     drafted = bench.code()
     bench.apply()
@@ -430,10 +429,8 @@ def test_code_without_changes_after_an_undo_is_the_search(bench: Workbench) -> N
     assert "svc.search" in bench.code()["Python"]
 
 
-def test_code_changes_replicas_where_applying_does(
-    bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_code_changes_replicas_where_applying_does(bench: Workbench, client: Client) -> None:
+    set_current(client)
     replica = f"{bench.index}-replica"
     svc.set_settings(bench.index, replicas=[replica], client=client)
     bench.reach(True)
@@ -456,10 +453,8 @@ def test_code_changes_replicas_where_applying_does(
     assert codes["Magic"].count("--forwardToReplicas") == 3
 
 
-def test_code_gives_another_index_the_same_configuration(
-    bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_code_gives_another_index_the_same_configuration(bench: Workbench, client: Client) -> None:
+    set_current(client)
     name = "<img src=x onerror='1'> \"%é/\n"
     bench.value = {
         "settings": {"attributesForFaceting": ["brand"], "customRanking": None},
@@ -525,8 +520,8 @@ def test_a_key_without_the_right_reads(searcher: Callable[..., Client], shop: st
     bench.close()
 
 
-def test_the_verb_opens_it(client: Client, shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", client)
+def test_the_verb_opens_it(client: Client, shop: str) -> None:
+    set_current(client)
 
     bench = run(f"edit {shop} lamp --hitsPerPage 1", None, {})
 

@@ -30,12 +30,11 @@ from svc_notebook.core.api.validation import check_members, hints
 from svc_notebook.data.client import Client, ClientConfig, Secret
 from svc_notebook.data.client.transport.sender import HttpSender
 from svc_notebook.data.loading.options import RowOptions
-from svc_notebook.data.session import connection as session
 from svc_notebook.errors import BadInput, SvcError
 from svc_notebook.faces import accessors, editors
 from svc_notebook.faces.editors.base import Editor
 from svc_notebook.faces.editors.rpc import wait_for
-from tests.conftest import Running
+from tests.conftest import Running, set_current
 
 # Letters that nothing else here has: wherever one stands alone, the text was split.
 TEXT = "ξψω θφ"
@@ -129,7 +128,7 @@ class Place(NamedTuple):
 
 
 @pytest.fixture
-def place(service: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+def place(service: Running) -> Iterator[Place]:
     connection = ClientConfig(
         url=service.url, app_id=service.appId, api_key=Secret(service.adminKey),
         crawler_user_id=service.crawlerUserId, crawler_api_key=Secret(service.crawlerApiKey),
@@ -138,7 +137,7 @@ def place(service: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
     sender.sent = []
     index = f"one-{uuid4().hex[:8]}"
     with Client(connection, sender) as client:
-        monkeypatch.setattr(session, "_current", client)
+        set_current(client)
         client.replace_all(index, [{"objectID": "1", "name": "Jaws", "brand": "A"}])
         client.wait(client.set_settings(index, {"attributesForFaceting": ["brand"]}), index=index)
         yield Place(index, client, sender.sent)

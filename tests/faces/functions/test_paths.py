@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.data.session import connection as session
 from svc_notebook.data.session.local_service import LocalService
 from svc_notebook.faces import cli
+from tests.conftest import set_current
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def use_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "_current", None)
+    set_current(None)
     for name in ("data", "state"):
         (home / name).mkdir(parents=True)
         monkeypatch.setenv(f"XDG_{name.upper()}_HOME", str(home / name))

@@ -15,10 +15,9 @@ from svc_notebook.core.api.attributes import NAMING, has_attribute, name_attribu
 from svc_notebook.core.api.parameters import SearchParams, Settings
 from svc_notebook.core.api.validation import hints
 from svc_notebook.data.client import Client
-from svc_notebook.data.session import connection as session
 from svc_notebook.errors import UnknownAttributeWarning
 from svc_notebook.faces.magics.extension import run as run_magic
-from tests.conftest import Running
+from tests.conftest import Running, set_current
 from tests.faces.editors.conftest import connect
 
 RECORD: dict[str, Any] = {
@@ -54,9 +53,9 @@ CASES = [(name, value) for name, values in WRONG.items() for value in values]
 
 
 @pytest.fixture
-def client(service: Running, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+def client(service: Running) -> Iterator[Client]:
     with connect(service) as client:
-        monkeypatch.setattr(session, "_current", client)
+        set_current(client)
         yield client
 
 

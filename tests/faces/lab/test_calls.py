@@ -15,12 +15,11 @@ from svc_notebook.faces.lab import kernel
 from svc_notebook.faces.lab.explorer import describe_value
 from svc_notebook.faces.lab.kernel import CellError, LabCalls, find_errors
 from tests.browser.shop import fill, products
-from tests.conftest import Running
+from tests.conftest import Running, set_current
 
 
 @pytest.fixture
 def calls(service: Running, monkeypatch: pytest.MonkeyPatch) -> LabCalls:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", None)
     monkeypatch.setattr(
         "svc_notebook.faces.lab.explorer.shell_of_kernel", lambda: None
     )  # a plain process
@@ -49,8 +48,8 @@ def test_a_value_is_described_by_its_kind_and_an_example(
     assert describe_value(value) == {"kind": kind, "example": example}
 
 
-def test_without_a_connection_the_profiles_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.data.session.connection._current", None)
+def test_without_a_connection_the_profiles_are_named() -> None:
+    set_current(None)
 
     found = LabCalls().read_connection()
 

@@ -41,7 +41,6 @@ def profiles(
     path = tmp_path / "config.toml"
     write_profile(path, "shop", production, production.adminKey)
     monkeypatch.setenv("SVC_CONFIG", str(path))
-    monkeypatch.setattr(connection, "_current", None)
     svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
     return path
 
