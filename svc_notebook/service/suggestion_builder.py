@@ -133,6 +133,16 @@ def collect_suggestions(
 
 def _count_queries(service: Service, source: SuggestionSource) -> Counter[str]:
     """Return the number of searches of each query, with those of other indices and replicas."""
+    counts = _count_searches(service, source)
+    for name in source["external"] or ():
+        for record in _read_records(service, name):
+            query, count = record.get("query"), record.get("count")
+            if isinstance(query, str) and isinstance(count, int) and query.strip():
+                counts[normalize_query(query)] += count
+    return counts
+
+
+def _count_searches(service: Service, source: SuggestionSource) -> Counter[str]:
     published = service.catalog.find(source["indexName"])
     group = service.catalog.replica_group(published) if source["replicas"] else [published]
     rows = service.store.read(
@@ -143,13 +153,7 @@ def _count_queries(service: Service, source: SuggestionSource) -> Counter[str]:
         msgspec.json.encode([index.name for index in group]).decode(),
         msgspec.json.encode(source["analyticsTags"] or []).decode(),
     )
-    counts = Counter({str(query): int(count) for query, count in rows})
-    for name in source["external"] or ():
-        for record in _read_records(service, name):
-            query, count = record.get("query"), record.get("count")
-            if isinstance(query, str) and isinstance(count, int) and query.strip():
-                counts[normalize_query(query)] += count
-    return counts
+    return Counter({str(query): int(count) for query, count in rows})
 
 
 def _read_records(service: Service, name: str) -> Iterator[dict[str, Any]]:

@@ -102,6 +102,13 @@ class VectorBuilder:
         vectors = store.vectors
         return vectors.latent if vectors and self._embedder else vectors
 
+    def _present_vectors(self, store: SegmentStore, index: PublishedIndex) -> VectorIndex:
+        """Return the vectors of the store if they are of the current source, else none."""
+        source = self._source(index)
+        if store.vectors is None or store.vectors.source != source:
+            return VectorIndex(source)
+        return store.vectors
+
     def _is_outdated(self, store: SegmentStore, index: PublishedIndex) -> bool:
         vectors = store.vectors
         if not len(store):
@@ -111,12 +118,8 @@ class VectorBuilder:
         if vectors.source != LATENT and not self._embedder:
             return False  # kept for a start with the embedder
         latent = self._latent_vectors(store)
-        if self._computes_latent:
-            if _needs_latent(store, latent):
-                return True
-        elif latent:
-            return True
-        return vectors.lacks_sketches or vectors.count_missing(store.readers) > 0
+        is_outdated = _needs_latent(store, latent) if self._computes_latent else bool(latent)
+        return is_outdated or vectors.lacks_sketches or vectors.count_missing(store.readers) > 0
 
     def _drop(self, store: SegmentStore, indices: Sequence[PublishedIndex]) -> None:
         if store.vectors:
@@ -127,12 +130,7 @@ class VectorBuilder:
     def _build(self, store: SegmentStore, indices: Sequence[PublishedIndex]) -> None:
         index = indices[0]
         try:
-            if self._computes_latent and _needs_latent(store, self._latent_vectors(store)):
-                self._compute(store, index)
-            if self._embedder:
-                self._embed(store, index, self._embedder)
-            if store.vectors and store.vectors.lacks_sketches:
-                store.publish_vectors(store.vectors.with_sketches(store.readers, self._pause))
+            self._update(store, index)
         except ImportError:
             self._report(indices, NO_SCIPY)
         except LocalServiceFailed as error:
@@ -148,6 +146,14 @@ class VectorBuilder:
         self._built_at = time.monotonic()
         self._catalog.mark_unsaved(index)
         release_free_memory()
+
+    def _update(self, store: SegmentStore, index: PublishedIndex) -> None:
+        if self._computes_latent and _needs_latent(store, self._latent_vectors(store)):
+            self._compute(store, index)
+        if self._embedder:
+            self._embed(store, index, self._embedder)
+        if store.vectors and store.vectors.lacks_sketches:
+            store.publish_vectors(store.vectors.with_sketches(store.readers, self._pause))
 
     def _report(self, indices: Sequence[PublishedIndex], problem: str) -> None:
         """Report a problem once, and in the responses of searches; try again later."""
@@ -171,8 +177,7 @@ class VectorBuilder:
         """Compute the vectors by the latent model, and the model if it is outdated."""
         readers, settings = store.readers, store.model_settings
         vectors = self._latent_vectors(store)
-        current = vectors and vectors.suits(settings) and not vectors.is_outdated(len(store))
-        model = vectors.model if vectors and current else None
+        model = vectors.model if vectors and _has_model(store, vectors) else None
         fresh = model is None
         if vectors is None or model is None:
             model = LatentModel.fit(readers, settings, self._pause)
@@ -183,17 +188,12 @@ class VectorBuilder:
                 table = model.embed_segment(reader.segment, self._pause)
                 vectors = vectors.with_table(reader, table, 0 if fresh else missing)
         if self._embedder:
-            embedded = store.vectors
-            if embedded is None or embedded.source != self._source(index):
-                embedded = VectorIndex(self._source(index))
-            vectors = replace(embedded, latent=vectors)
+            vectors = replace(self._present_vectors(store, index), latent=vectors)
         store.publish_vectors(vectors)
 
     def _embed(self, store: SegmentStore, index: PublishedIndex, embedder: Embedder) -> None:
         """Compute the vectors by the embedder; those before an error are kept."""
-        vectors, source = store.vectors, self._source(index)
-        if vectors is None or vectors.source != source:
-            vectors = VectorIndex(source)
+        vectors = self._present_vectors(store, index)
         if vectors.latent and not embedder.fuses_latent:
             vectors = replace(vectors, latent=None)
             store.publish_vectors(vectors)
@@ -257,9 +257,14 @@ class VectorBuilder:
 
 def _needs_latent(store: SegmentStore, latent: VectorIndex | None) -> bool:
     """Return whether latent vectors, or their model, are missing or outdated."""
-    if latent is None or latent.is_outdated(len(store)) or not latent.suits(store.model_settings):
+    if latent is None or not _has_model(store, latent):
         return True
     return latent.count_missing(store.readers) > 0
+
+
+def _has_model(store: SegmentStore, latent: VectorIndex) -> bool:
+    """Return whether the model of latent vectors suits the records and the settings."""
+    return latent.suits(store.model_settings) and not latent.is_outdated(len(store))
 
 
 def _check_dimensions(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from inspect import Parameter
@@ -70,24 +70,24 @@ class Tool:
         """The parameters by name, with types and descriptions of the function's declaration."""
         if self.described:
             return {option.parameter: option for option in self.described}
-        doc = inspect.getdoc(self.function) or ""
-        entries = read_entries(doc)
+        if not self.spread:
+            return self._read_declaration(self.parameters)
+        options = self._read_declaration(name for name in self.parameters if name != PARAMS)
+        return {**options, PARAMS: Option(PARAMS, HELP[PARAMS], dict[str, Any])}
+
+    def _read_declaration(self, names: Iterable[str]) -> dict[str, Option]:
+        entries = read_entries(inspect.getdoc(self.function) or "")
         signature = inspect.signature(self.function).parameters
         kinds = get_type_hints(inspect.unwrap(self.function), include_extras=True)
-        options: dict[str, Option] = {}
-        for name in self.parameters:
-            if name == PARAMS and self.spread:
-                continue
-            is_required = name in self.required or signature[name].default is Parameter.empty
-            options[name] = Option(
+        return {
+            name: Option(
                 name,
                 HELP.get(name) or entries[name].text,
                 TYPES.get(name) or plain_type(kinds[name]),
-                required=is_required,
+                required=name in self.required or signature[name].default is Parameter.empty,
             )
-        if self.spread:
-            options[PARAMS] = Option(PARAMS, HELP[PARAMS], dict[str, Any])
-        return options
+            for name in names
+        }
 
     @property
     def description(self) -> str:

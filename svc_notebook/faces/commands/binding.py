@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args, get_origin
 
@@ -216,12 +216,9 @@ class _Binding:
         return f"; did you mean `--{name} {value}`?" if equals and name in options else ""
 
     def _read_rest(self, operand: Option, words: list[str]) -> Any:
-        name = operand.name.upper()
         if operand.type is str:
-            values = (
-                self._read(operand, w, name) if self._has_expressions(w) else w for w in words
-            )
-            return " ".join("" if value is None else value for value in values)
+            return " ".join(self._read_words(operand, words))
+        name = operand.name.upper()
         item = replace(operand, type=get_args(operand.type)[0])
         items: list[Any] = []
         for word in words:
@@ -230,6 +227,12 @@ class _Binding:
             value = self._read(operand if whole else item, word, name)
             items += value if whole and isinstance(value, list) else [value]
         return items
+
+    def _read_words(self, operand: Option, words: list[str]) -> Iterator[str]:
+        for word in words:
+            if self._has_expressions(word):
+                word = self._read(operand, word, operand.name.upper()) or ""
+            yield word
 
     def _take_params(self, body: str | None) -> None:
         if body is not None and not self.verb.body:
@@ -248,10 +251,13 @@ class _Binding:
         members = read_body(body, self.verb.spread) if body is not None else {}
         if expressions:
             members = expressions.fill(members)
-            if self.verb.document and self.verb.document.argument in self.given:
-                name = self.verb.document.argument
-                self.given[name] = expressions.fill(self.given[name])
+            self._fill_document(expressions)
         self.given = params | members | self.given
+
+    def _fill_document(self, expressions: Interpolation) -> None:
+        document = self.verb.document
+        if document and document.argument in self.given:
+            self.given[document.argument] = expressions.fill(self.given[document.argument])
 
     def _expressions_of(self, body: str | None) -> Interpolation | None:
         """Return what evaluates the expressions of a body, if it has some and is not code."""

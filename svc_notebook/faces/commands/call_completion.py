@@ -163,31 +163,33 @@ def _in_text(
 
 
 def _between(call: Call, names: NameSource) -> CallSuggestions | None:
-    """Suggest names of arguments at the start of one, and indices for the index argument."""
+    """Suggest the values of a named argument, or else the names of the others, and indices."""
     last = call.arguments[-1]
     named = _NAMED.match(last)
     word = _WORD.fullmatch(last[named.end() :] if named else last)
     if word is None:
         return None
-    option = _option_of(call)
-    if named:
-        return _values(option, word[1], names) if option else None
+    option, typed = _option_of(call), word[1]
+    texts = _list_values(option, typed) if named else _list_names(call, typed)
+    if option and option.completes == "index" and not typed:
+        texts = [*map(_quoted, names.indices()), *texts]
+    return CallSuggestions(CompletionMatches(typed, texts), alone=False) if texts else None
+
+
+def _list_values(option: Option | None, typed: str) -> list[str]:
+    """List the values of an argument that begin so, as Python code."""
+    if option is None:
+        return []
+    switches = ("True", "False") if option.takes(True) else ()
+    texts = (*map(_quoted, option.choices), *switches)
+    return [text for text in texts if text.startswith(typed)]
+
+
+def _list_names(call: Call, typed: str) -> list[str]:
+    """List the names of the arguments that a call does not have yet and that begin so."""
     given = {match[1] for piece in call.arguments[:-1] if (match := _NAMED.match(piece))}
     offered = [f"{name}=" for name in _options(call.verb) if name not in given]
-    texts = [name for name in offered if name.casefold().startswith(word[1].casefold())]
-    if option and option.completes == "index" and not word[1]:
-        texts = [*map(_quoted, names.indices()), *texts]
-    return CallSuggestions(CompletionMatches(word[1], texts), alone=False) if texts else None
-
-
-def _values(option: Option, typed: str, names: NameSource) -> CallSuggestions | None:
-    """Suggest values of an argument, as Python code."""
-    texts = [_quoted(word) for word in option.choices]
-    texts += ["True", "False"] if option.takes(True) else []
-    if option.completes == "index" and not typed:
-        texts += map(_quoted, names.indices())
-    texts = [text for text in texts if text.startswith(typed)]
-    return CallSuggestions(CompletionMatches(typed, texts), alone=False) if texts else None
+    return [name for name in offered if name.casefold().startswith(typed.casefold())]
 
 
 def _option_of(call: Call) -> Option | None:

@@ -179,6 +179,12 @@ def complete_body(line: str, typed: str, names: NameSource) -> CompletionMatches
         return _in_json(within, spread_options(SearchParams), context, names)
     if typed.lstrip().startswith(("{", "[")):
         return _in_json(typed, options, context, names)
+    return _in_lines(typed, options, context, names)
+
+
+def _in_lines(
+    typed: str, options: dict[str, Option], context: LineContext, names: NameSource
+) -> CompletionMatches:
     current = typed.rpartition("\n")[2]
     if _LINE_NAME.fullmatch(current):
         return _matching(current, [f"{name}:" for name in options])
@@ -254,9 +260,7 @@ def _facet_values(
         return None
     outer = OUTER_QUOTES.get(typed[:1], "")
     inner, begun = match[2] or "", match[3] or match[4] or ""
-    beginning = begun.casefold()
-    values = names.values(context.index, match[1])
-    near = [value for value in values if value.casefold().startswith(beginning)]
+    near = _matching(begun, names.values(context.index, match[1])).texts
     texts = list(_write_values(near[:MAX_FACET_VALUES], option.name, outer, inner))
     # A word of a line ends at a space unless it is quoted.
     if context.bare and not outer and not inner and texts != [quote_word(text) for text in texts]:
@@ -269,12 +273,15 @@ def _write_values(values: list[str], kind: str, outer: str, inner: str) -> Itera
     """Write values in filter syntax; values that cannot be quoted are left out."""
     quote = inner or ("'" if outer == '"' else '"')
     for value in values:
-        plain = kind in FILTER_LISTS or (
-            _PLAIN_VALUE.fullmatch(value) and value not in _FILTER_WORDS
-        )
+        plain = kind in FILTER_LISTS or _is_plain(value)
         refused = {outer, "\\", *("" if plain else quote)} - {""}
         if not any(mark in value for mark in refused):
             yield value if plain or inner else f"{quote}{value}{quote}"
+
+
+def _is_plain(value: str) -> bool:
+    """Return whether a value needs no quotes in a filter."""
+    return bool(_PLAIN_VALUE.fullmatch(value)) and value not in _FILTER_WORDS
 
 
 def _named(option: Option, typed: str, context: LineContext, names: NameSource) -> Iterable[str]:

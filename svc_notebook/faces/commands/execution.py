@@ -121,16 +121,8 @@ def perform(call: BoundCall, face: Face) -> Any:
     if call.wants_help:
         return help_on(call.verb.name, face=face)
     arguments = {**call.arguments, **_given_by_face(call, face)}
-    confirms = call.verb.needs_confirmation(call.arguments)
-    if confirms and call.yes and call.is_interpolated:
-        raise BadOption(
-            f"`{call.verb.name}` takes values of variables only if they are confirmed: omit "
-            "`--yes`, or write the values"
-        )
-    if confirms and not call.yes:
-        from svc_notebook.data import session
-
-        arguments |= confirm(call, face, arguments.get("client") or session.current())
+    if call.verb.needs_confirmation(call.arguments):
+        arguments |= _bind_confirmed(call, face, arguments.get("client"))
     try:
         with spell_warnings(lambda text: spell(text, call.verb, face)):
             if face == "command":
@@ -143,6 +135,20 @@ def perform(call: BoundCall, face: Face) -> Any:
             error.add_note(advice)
         spell_error(error, call.verb, face)
         raise
+
+
+def _bind_confirmed(call: BoundCall, face: Face, client: Client | None) -> dict[str, Any]:
+    """Confirm a destructive call, unless `--yes` does; return the arguments that bind it."""
+    if not call.yes:
+        from svc_notebook.data import session
+
+        return confirm(call, face, client or session.current())
+    if call.is_interpolated:
+        raise BadOption(
+            f"`{call.verb.name}` takes values of variables only if they are confirmed: omit "
+            "`--yes`, or write the values"
+        )
+    return {}
 
 
 def _given_by_face(call: BoundCall, face: Face) -> dict[str, Any]:

@@ -29,7 +29,7 @@ LEADING = ("--profile", "--format")  # options that can stand before the verb, t
 
 def find_verb(name: str, face: Face) -> Verb:
     """Return the row of a verb's name."""
-    rows = {verb.name: verb for verb in VERBS if face in verb.faces}
+    rows = _rows_of(face)
     if name not in rows:
         prefix = "%svc" if face == "magic" else "svc"
         if any(name in (verb.name, verb.family) for verb in VERBS):
@@ -39,6 +39,10 @@ def find_verb(name: str, face: Face) -> Verb:
         advice = advice or f"; `{prefix} help` lists the verbs"
         raise BadOption(f"`{name}` is not a verb{advice}")
     return rows[name]
+
+
+def _rows_of(face: Face) -> dict[str, Verb]:
+    return {verb.name: verb for verb in VERBS if face in verb.faces}
 
 
 def _verb_meant(name: str, face: Face) -> str:
@@ -77,7 +81,7 @@ def _split_leading(words: Sequence[str]) -> tuple[list[str], Sequence[str]]:
 
 
 def _pick(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
-    names = {verb.name for verb in VERBS if face in verb.faces}
+    names = _rows_of(face)
     first, *rest = words
     second = rest[0] if rest else ""
     if f"{first} {second}" in names:
@@ -88,15 +92,20 @@ def _pick(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
             return find_verb("help", face), [first]
         raise BadOption(_subcommand_error(first, rest[:1], members))
     verb = find_verb(first, face)
-    actions = [f"{first} {action}" for action in ACTIONS.get(second, ())]
-    if meant := [name for name in actions if name in names]:
-        raise BadOption(f"`{first} {second}` is not a verb; use `{meant[0]}`")
     if second in lists_of(verb, members, face):
         return verb, rest[1:]
-    is_word = rest and not second.startswith("-")
-    if is_word and members and not verb.placed(face):
-        raise BadOption(_subcommand_error(first, rest[:1], members))
+    if rest and not second.startswith("-"):
+        _refuse_other_verb(verb, second, members, face)
     return verb, rest
+
+
+def _refuse_other_verb(verb: Verb, word: str, members: Sequence[str], face: Face) -> None:
+    """Raise `BadOption` for a word after a verb that another tool has, or that is no operand."""
+    actions = [f"{verb.name} {action}" for action in ACTIONS.get(word, ())]
+    if meant := [name for name in actions if name in members]:
+        raise BadOption(f"`{verb.name} {word}` is not a verb; use `{meant[0]}`")
+    if members and not verb.placed(face):
+        raise BadOption(_subcommand_error(verb.name, [word], members))
 
 
 def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:

@@ -121,11 +121,16 @@ def _find_headline(
     for name in searchable:
         if text := texts.get(name) or _nested_text(hit, name):
             return name, text
-    names = {name.lower(): name for name in reversed(list(texts))}
-    exact = (names[title] for title in TITLES if title in names)
-    alike = (name for title in TITLES for name in texts if _last_word(name) == title)
-    head = next(exact, "") or next(alike, "")
-    return head, texts.get(head, "")
+    title = _find_title(texts)
+    return title, texts.get(title, "")
+
+
+def _find_title(names: Iterable[str]) -> str:
+    """Return the name that is, or else that ends with, the first of `TITLES`; empty without one."""
+    by_name = {name.lower(): name for name in reversed([*names])}
+    exact = (by_name[title] for title in TITLES if title in by_name)
+    alike = (name for title in TITLES for name in names if _last_word(name) == title)
+    return next(exact, "") or next(alike, "")
 
 
 def _last_word(name: str) -> str:

@@ -216,18 +216,11 @@ def _revenue_of(variant: VariantFigures, currency: str) -> _Mean:
 
 
 def _compare(metric: str, means: Sequence[_Mean], significance: float | None) -> dict[str, Any]:
-    """Return a row of `metrics`.
-
-    The searches of a user resemble each other. The service takes account of that in the p value,
-    so that intervals are widened until they agree with it.
-    """
+    """Return a row of `metrics`."""
     control, variant = means[:2]
     errors = [math.sqrt(max(mean.variance, 0) / mean.searches) for mean in means]
     difference, error = variant.value - control.value, math.hypot(*errors[:2])
-    widening = 1.0
-    if significance is not None and 0 < significance < 1 and error and difference:
-        z = NormalDist().inv_cdf((1 + significance) / 2)
-        widening = max(1.0, abs(difference) / z / error) if z else 1.0
+    widening = _widening_of(significance, difference, error)
     row: dict[str, Any] = {"metric": metric}
     row["p"] = math.nan if significance is None else 1 - significance
     for name, mean, deviation in zip(("control", "variant"), means, errors, strict=False):
@@ -242,6 +235,17 @@ def _compare(metric: str, means: Sequence[_Mean], significance: float | None) ->
         base = control.value
         row[f"change{end}"] = (difference + value) / base if base else math.nan
     return row
+
+
+def _widening_of(significance: float | None, difference: float, error: float) -> float:
+    """Return the factor by which intervals are widened until they agree with the p value.
+
+    The searches of a user resemble each other. The service takes account of that in the p value.
+    """
+    if significance is None or not 0 < significance < 1 or not error or not difference:
+        return 1.0
+    z = NormalDist().inv_cdf((1 + significance) / 2)
+    return max(1.0, abs(difference) / z / error) if z else 1.0
 
 
 def _describe_change(row: Mapping[Any, Any]) -> str:

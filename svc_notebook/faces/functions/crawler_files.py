@@ -6,7 +6,7 @@ Its key is left out, and other secrets are masked: a file applied to a crawler k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -95,11 +95,7 @@ async def compare_for_apply(
     Raises `BadInput` for a file that is not valid, and for a masked secret of which the service has
     no value.
     """
-    paths = [
-        (index, path)
-        for index, subfolder in list_folders(folder).items() if index in set(indices)
-        for path in sorted(subfolder.glob(f"*{CRAWLER_SUFFIX}"))
-    ]  # fmt: skip
+    paths = _list_files(folder, {*indices})
     if not paths:
         return []
     if not client.connection.crawler_user_id:
@@ -124,6 +120,15 @@ async def compare_for_apply(
             texts = write_script(before) if before else "", write_script(after)
             changes.append(CrawlerChange(index, name, path, before, after, texts, id_, config))
     return changes
+
+
+def _list_files(folder: Path, indices: Container[str]) -> list[tuple[str, Path]]:
+    """List the files of crawlers with the indices of their folders."""
+    return [
+        (index, path)
+        for index, subfolder in list_folders(folder).items() if index in indices
+        for path in sorted(subfolder.glob(f"*{CRAWLER_SUFFIX}"))
+    ]  # fmt: skip
 
 
 async def write_crawlers(client: AsyncClient, changes: Iterable[CrawlerChange]) -> None:

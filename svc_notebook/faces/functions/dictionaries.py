@@ -203,17 +203,21 @@ async def dictionary_settings(
             raise
         states = changes
         facts["unread"] = "this key may not read the settings; the rows contain the values sent"
-    rows = [
-        (name, language, switched)
-        for name, languages in states.items()
-        if dictionary in (None, name) and isinstance(languages, Mapping)
-        for language, switched in sorted(languages.items())
-    ]
-    frame = DataFrame(rows, columns=["dictionary", "language", "off"])
-    frame = frame.astype({"dictionary": "str", "language": "str", "off": "bool"})
+    frame = _tabulate({name: states[name] for name in states if dictionary in (None, name)})
     if facts:
         frame.attrs["svc"] = facts
     return frame
+
+
+def _tabulate(states: Mapping[str, Mapping[str, bool] | None]) -> DataFrame:
+    rows = [
+        (name, language, switched)
+        for name, languages in states.items()
+        if isinstance(languages, Mapping)
+        for language, switched in sorted(languages.items())
+    ]
+    frame = DataFrame(rows, columns=["dictionary", "language", "off"])
+    return frame.astype({"dictionary": "str", "language": "str", "off": "bool"})
 
 
 def _standard_entries(

@@ -58,18 +58,21 @@ def synonyms_of_words(given: Any) -> Any:
     `"sofa, couch"` and `["sofa", "couch"]` are one synonym, `"tv => television, screen"` works in
     one direction, and each line of a text, or each such text of a list, is a synonym.
     """
+    return [_synonym_of(line) for line in _list_lines(given) if line.strip()] or given
+
+
+def _list_lines(given: Any) -> list[str]:
+    """Return the text of each synonym; none if the synonyms are not given as words."""
     if isinstance(given, str):
-        lines = given.strip().splitlines() if _has_words(given) else []
-    elif isinstance(given, (list, tuple)) and all(isinstance(text, str) for text in given):
-        several = any("," in text or ARROW in text for text in given)
-        lines = list(given) if several else [", ".join(given)]
-    else:
-        lines = []
-    return [_synonym_of(line) for line in lines if line.strip()] or given
+        is_words = _has_several(given) and not _is_file_name(given)
+        return given.strip().splitlines() if is_words else []
+    if not isinstance(given, (list, tuple)) or not all(isinstance(text, str) for text in given):
+        return []
+    return [*given] if any(map(_has_several, given)) else [", ".join(given)]
 
 
-def _has_words(text: str) -> bool:
-    return ("," in text or ARROW in text) and not _is_file_name(text)
+def _has_several(text: str) -> bool:
+    return "," in text or ARROW in text
 
 
 def _synonym_of(line: str) -> dict[str, Any]:

@@ -77,6 +77,10 @@ class SearchCounts:
     matching: int
     conditions: Sequence[CountedCondition]
 
+    def labels_of(self, kind: Kind) -> list[str]:
+        """Return the labels of the conditions of one kind."""
+        return [counted.condition.label for counted in self.of(kind)]
+
     def of(self, kind: Kind) -> list[CountedCondition]:
         """Return the conditions of one kind."""
         return [counted for counted in self.conditions if counted.condition.kind == kind]
@@ -171,24 +175,28 @@ def describe_all(hits: int) -> str:
 
 def find_reason(index: str, counts: SearchCounts, faults: Sequence[FilterFault]) -> str:
     """Return the sentence that names the condition which excludes all hits."""
-    reasons = [fault.advice for fault in faults]
-    culprits = [counted for counted in counts.ordered if counted.hits]
-    words = [counted.condition.alone["query"] for counted in counts.of("word")]
     if counts.hits:
         return f"this page is beyond the {counts.hits:,} hits"
     if not counts.total:
         return f"{index} has no records"
-    if counts.unknown_words:
-        reasons.insert(0, f"no record contains {list_names(counts.unknown_words, 'or')}")
-    elif culprits:
-        label, hits = culprits[0].condition.label, culprits[0].hits
-        reasons.insert(0, f"{label} excludes {describe_all(hits)} that the search has without it")
-    elif words and not counts.matching:
-        reasons.insert(0, f"no record contains {list_names(words, 'and')} together")
-    elif not reasons:
-        names = [counted.condition.label for counted in counts.of("filter")]
-        reasons.append(f"no record matches {list_names(names, 'and', quoted=False)} together")
+    reasons = [*_find_cause(counts), *(fault.advice for fault in faults)]
+    if not reasons:
+        names = list_names(counts.labels_of("filter"), "and", quoted=False)
+        return f"no record matches {names} together"
     return "; ".join(reasons)
+
+
+def _find_cause(counts: SearchCounts) -> Iterator[str]:
+    """Yield the unknown words, else the condition that excludes most hits, else all words."""
+    culprit = next((counted for counted in counts.ordered if counted.hits), None)
+    words = [counted.condition.alone["query"] for counted in counts.of("word")]
+    if counts.unknown_words:
+        yield f"no record contains {list_names(counts.unknown_words, 'or')}"
+    elif culprit:
+        label, hits = culprit.condition.label, describe_all(culprit.hits)
+        yield f"{label} excludes {hits} that the search has without it"
+    elif words and not counts.matching:
+        yield f"no record contains {list_names(words, 'and')} together"
 
 
 def _explain_words(words: Sequence[str], counts: SearchCounts) -> Iterator[str]:
@@ -206,7 +214,7 @@ def _explain_filters(counts: SearchCounts, *, has_words: bool) -> Iterator[str]:
         yield f"No record matches {list_names(empty, 'or', quoted=False)}."
     elif filters and matching and not counts.hits:
         unfiltered = f"Without filters the words have {matching:,} hits; " if has_words else ""
-        names = list_names([c.condition.label for c in filters], "and", quoted=False)
+        names = list_names(counts.labels_of("filter"), "and", quoted=False)
         text = f"{unfiltered}no record among them matches {names}."
         yield text if unfiltered else f"No record matches {names} together."
 

@@ -69,6 +69,20 @@ async def send_events(
     >>> svc.send_events({**event, "objectIDs": ["LMP-001"]}, index="products")
     {'sent': 1}
     """
+    checked = _take_events(events, index)
+    aio = asynchronous(client)
+    for start in range(0, len(checked), MAX_EVENTS_PER_CALL):
+        try:
+            await aio.push_events(checked[start : start + MAX_EVENTS_PER_CALL])
+        except CallFailed as error:
+            if start:
+                error.add_note(f"the first {start} of {len(checked)} events were accepted")
+            raise
+    return {"sent": len(checked)}
+
+
+def _take_events(events: Documents, index: str | None) -> list[Any]:
+    """Return valid events; `index` is that of events that do not name one."""
     if isinstance(events, DataFrame) and added_to(events):
         raise BadInput(
             "these are hits, not events; an event of each of them: "
@@ -84,15 +98,7 @@ async def send_events(
         raise BadInput("no events to send; pass at least one")
     for number, event in enumerate(checked):
         check_parts(event, f"events[{number}]")
-    aio = asynchronous(client)
-    for start in range(0, len(checked), MAX_EVENTS_PER_CALL):
-        try:
-            await aio.push_events(checked[start : start + MAX_EVENTS_PER_CALL])
-        except CallFailed as error:
-            if start:
-                error.add_note(f"the first {start} of {len(checked)} events were accepted")
-            raise
-    return {"sent": len(checked)}
+    return checked
 
 
 @accessor_only(accessor("df.svc.events", "frame"), endpoints=("push_events",))

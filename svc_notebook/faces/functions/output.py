@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -33,13 +34,10 @@ def as_text(
     spell: Callable[[str], str] = str,
 ) -> str:
     """Format a value as a `table`, as `csv` or as `json`; `spell` words messages and code."""
-    if value is None or isinstance(value, str):
+    if isinstance(value, (str, NoneType)):
         return value or ""
     if hasattr(value, "to_csv"):
-        if CODE_COLUMN in value:
-            lines = [spell(code).strip("`") for code in value[CODE_COLUMN]]
-            value = value.assign(**{CODE_COLUMN: lines})
-        return FRAMES[format](value)
+        return FRAMES[format](_spell_code(value, spell))
     if format != "table" and hasattr(value, "to_frame"):
         return FRAMES[format](value.to_frame())
     if dataclasses.is_dataclass(value):
@@ -47,6 +45,13 @@ def as_text(
     if isinstance(value, Mapping):
         return MAPPINGS[format](value)
     return _json(value) if format == "json" and isinstance(value, list) else str(value)
+
+
+def _spell_code(frame: Any, spell: Callable[[str], str]) -> Any:
+    if CODE_COLUMN not in frame:
+        return frame
+    lines = [spell(code).strip("`") for code in frame[CODE_COLUMN]]
+    return frame.assign(**{CODE_COLUMN: lines})
 
 
 def _result_text(result: Any, spell: Callable[[str], str]) -> str:

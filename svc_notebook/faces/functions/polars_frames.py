@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -80,12 +81,10 @@ def _convert(polars: Any, name: str, values: pd.Series[Any]) -> Any:
     if values.dtype != object:
         return polars.from_pandas(values.reset_index(drop=True)).alias(name)
     cells = [None if _is_missing(value) else value for value in values]
-    try:
+    with suppress(TypeError, OverflowError, polars.exceptions.PolarsError):
         series = polars.Series(name, _complete(cells), strict=True)
-    except (TypeError, OverflowError, polars.exceptions.PolarsError):
-        series = None
-    if series is not None and _holds(series, cells):
-        return series
+        if _holds(series, cells):
+            return series
     if all(isinstance(cell, (int, float, type(None))) for cell in cells):
         return polars.Series(name, cells, dtype=polars.Float64, strict=False)
     texts = [None if cell is None else text_of(cell) for cell in cells]
@@ -100,17 +99,21 @@ def _complete(values: Sequence[Any]) -> list[Any]:
     """Give all objects at the same place the members of each other: Polars reads the first ones."""
     filled = [value for value in values if value is not None]
     if filled and all(isinstance(value, dict) for value in filled):
-        names = dict.fromkeys(chain.from_iterable(filled))
-        rows = [value or {} for value in values]
-        columns = {name: _complete([row.get(name) for row in rows]) for name in names}
-        return [
-            None if value is None else {name: columns[name][at] for name in names}
-            for at, value in enumerate(values)
-        ]
+        return _complete_objects(values)
     if filled and all(isinstance(value, list) for value in filled):
         items = iter(_complete([*chain.from_iterable(filled)]))
         return [None if value is None else [*islice(items, len(value))] for value in values]
     return list(values)
+
+
+def _complete_objects(values: Sequence[dict[str, Any] | None]) -> list[dict[str, Any] | None]:
+    rows = [value or {} for value in values]
+    names = dict.fromkeys(chain.from_iterable(rows))
+    columns = {name: _complete([row.get(name) for row in rows]) for name in names}
+    return [
+        None if value is None else {name: columns[name][at] for name in names}
+        for at, value in enumerate(values)
+    ]
 
 
 def _holds(series: Any, cells: Sequence[Any]) -> bool:

@@ -143,12 +143,7 @@ async def set_settings(
     0    hitsPerPage     20    10
     1  ignorePlurals   None  [en]
     """
-    if not isinstance(given, Mapping | None):
-        raise BadInput(
-            "settings must be a dict, such as svc.set_settings('films', {'hitsPerPage': 10})"
-        )
-    read = read_settings_file(file) if file else {}
-    values: SettingsChange = {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]
+    values = _join_changes(file, given, changes)
     forward = values.pop("forwardToReplicas", False)
     if not values and not extra:
         raise BadInput("no settings to change; pass settings by name, or a file")
@@ -175,6 +170,17 @@ async def set_settings(
     frame = DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
     frame.attrs["svc"] = {"index": index, **check.facts(), **unread, **outcome.facts()}
     return frame
+
+
+def _join_changes(
+    file: str | Path | None, given: SettingsChange | None, changes: SettingsChange
+) -> SettingsChange:
+    if not isinstance(given, Mapping | None):
+        raise BadInput(
+            "settings must be a dict, such as svc.set_settings('films', {'hitsPerPage': 10})"
+        )
+    read = read_settings_file(file) if file else {}
+    return {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]
 
 
 def _confirm(client: AsyncClient, index: str, values: Mapping[str, Any]) -> Confirm | None:

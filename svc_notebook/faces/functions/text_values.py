@@ -22,12 +22,11 @@ def read_word(text: str, expected: Any, name: str) -> Any:
     unless the list is of names.
     """
     if not text.startswith(("[", "{")):
-        if name.lstrip("-") in NAMES and "," in text:
-            return [part for part in _COMMA.split(text) if part]
+        items = _split_items(text, expected, name)
+        if items is not None:
+            return items
         if not is_valid("a b", expected):
             text = _COMMA.sub(",", text)
-        elif "\n" in text and is_valid(["a b"], expected) and not is_valid({}, expected):
-            return [line.rstrip(" ,") for line in text.split("\n")]
     try:
         return read_text(text, expected, name)
     except BadInput as error:
@@ -35,6 +34,16 @@ def read_word(text: str, expected: Any, name: str) -> Any:
         raise (
             BadInput(f"{problem}, not `{text[:MAX_CHARACTERS]}`") if of_text else error
         ) from None
+
+
+def _split_items(text: str, expected: Any, name: str) -> list[str] | None:
+    """Return the items of a list that could also be text; None if it is text, or only a list."""
+    if name.lstrip("-") in NAMES and "," in text:
+        return [part for part in _COMMA.split(text) if part]
+    is_either = is_valid("a b", expected) and is_valid(["a b"], expected)
+    if "\n" in text and is_either and not is_valid({}, expected):
+        return [line.rstrip(" ,") for line in text.split("\n")]
+    return None
 
 
 def is_valid(value: Any, expected: Any) -> bool:

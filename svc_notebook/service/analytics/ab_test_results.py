@@ -78,15 +78,9 @@ class Results(NamedTuple):
 def evaluate(store: Store, test: StoredTest) -> Results:
     """Return the results of a test."""
     selection = Selection.of_test(test.indices[0], test.id)
-    groups = summarize(store, selection, "variant_user")
-    parts = [
-        _UserFigures(variant, user, bool(empty), figures)
-        for key, figures in groups.items()
-        for variant, user, empty in (msgspec.json.decode(str(key)),)
-    ]
+    kept = _read_figures(store, selection)
     configuration: Mapping[str, Any] = test.configuration
     effects: list[FilterEffects] = [{} for _ in test.variants]
-    kept = parts
     for name, select in (("emptySearch", _select_empty), ("outliers", _select_outliers)):
         if configuration.get(name, {}).get("exclude", True):
             excluded = select(kept)
@@ -107,6 +101,14 @@ def evaluate(store: Store, test: StoredTest) -> Results:
         if sizes:
             variant["estimatedSampleSize"] = sizes[number]
     return Results(variants, _significances(users, purchases))
+
+
+def _read_figures(store: Store, selection: Selection) -> list[_UserFigures]:
+    return [
+        _UserFigures(variant, user, bool(empty), figures)
+        for key, figures in summarize(store, selection, "variant_user").items()
+        for variant, user, empty in (msgspec.json.decode(str(key)),)
+    ]
 
 
 def _select_empty(parts: Sequence[_UserFigures]) -> set[_UserFigures]:
@@ -257,16 +259,23 @@ def _significances(
         significances[name] = compare_ratios(outcomes, tracked)
     revenues = {}
     for currency, listed in purchases.items():
-        amounts: list[dict[str, float]] = [defaultdict(float) for _ in users]
-        for purchase in _reduce(listed):
-            amounts[purchase.variant - 1][purchase.user] += purchase.amount
-        sums = [
-            [spent.get(user, 0.0) for user in group]
-            for spent, group in zip(amounts, users, strict=True)
-        ]
-        if (significance := compare_ratios(sums, tracked)) is not None:
+        significance = compare_ratios(_sum_amounts(users, listed), tracked)
+        if significance is not None:
             revenues[currency] = significance
     return significances | ({"revenueSignificance": revenues} if revenues else {})
+
+
+def _sum_amounts(
+    users: Sequence[Mapping[str, Figures]], purchases: Sequence[_Purchase]
+) -> list[list[float]]:
+    """Return the amount that each user of each variant has spent."""
+    amounts: list[dict[str, float]] = [defaultdict(float) for _ in users]
+    for purchase in _reduce(purchases):
+        amounts[purchase.variant - 1][purchase.user] += purchase.amount
+    return [
+        [spent.get(user, 0.0) for user in group]
+        for spent, group in zip(amounts, users, strict=True)
+    ]
 
 
 def compare_ratios(

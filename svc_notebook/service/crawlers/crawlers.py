@@ -296,9 +296,10 @@ class Crawlers:
         By default, the URLs are added that the last whole crawl did not index (api-notes, section
         13).
         """
-        start_urls = {url for name in START_URL_MEMBERS for url in config.get(name) or ()}
-        indexed = set() if save else self._indexed(crawler, urls)
-        new = [url for url in urls if save is not False and url not in start_urls | indexed]
+        if save is False:
+            return None
+        present = _list_start_urls(config) | (set() if save else self._indexed(crawler, urls))
+        new = [url for url in urls if url not in present]
         if not new:
             return None
         extra = [*(config.get("extraUrls") or ()), *new]
@@ -324,6 +325,10 @@ class Crawlers:
 
 # The members of a configuration that contain start URLs.
 START_URL_MEMBERS = ("startUrls", "sitemaps", "extraUrls")
+
+
+def _list_start_urls(config: Config) -> set[str]:
+    return {url for name in START_URL_MEMBERS for url in config.get(name) or ()}
 
 
 def read_url(url: str, at: str) -> str:

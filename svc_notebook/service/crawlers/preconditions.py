@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -148,8 +149,8 @@ def _key_error(dependencies: CrawlerDependencies, config: Config) -> str:
             "`apiKey`: this key does not exist; create one, or remove `apiKey` to use the admin key"
         )
     for index in indices_of(config):
-        rights = {r for key in keys if key.reaches(index) for r in key.fields.get("acl", ())}
-        if missing := [right for right in RIGHTS if right not in rights]:
+        acls = [key.fields.get("acl", ()) for key in keys if key.reaches(index)]
+        if missing := [right for right in RIGHTS if right not in chain(*acls)]:
             return f"`apiKey`: on the index {index} the key lacks {', '.join(missing)}"
     return ""
 

@@ -119,21 +119,21 @@ class CrawlScheduler:
             with suppress(Refused):  # it was deleted since it was read
                 config = current_config(self._dependencies.store, crawler)
                 begin_reindex(self._dependencies, crawler, part_due(config, crawler.due or now))
-        current_jobs = dict(
-            self._current_jobs(read_crawlers(self._dependencies.store) if late else crawlers)
-        )
+        self._replace_jobs(read_crawlers(self._dependencies.store) if late else crawlers)
+        if self._sweep():
+            return 0.1
+        self._dependencies.engines.stop_idle()
+        self._release(now)
+        return _seconds_to_start(crawlers, now)
+
+    def _replace_jobs(self, crawlers: list[StoredCrawler]) -> None:
+        """Stop the jobs that are no longer current, and begin those that are new."""
+        current_jobs = dict(self._current_jobs(crawlers))
         for name in self.jobs.keys() - current_jobs.keys():
             self.jobs[name].stopped.set()
         for name, work in current_jobs.items():
             if name not in self.jobs:
                 self._begin(name, work)
-        if self._sweep():
-            return 0.1
-        self._dependencies.engines.stop_idle()
-        self._release(now)
-        starts = (crawler.next_start or now for crawler in crawlers)
-        waits = [start - now for start in starts if start > now]
-        return max(0.05, min([MAX_CHECK_INTERVAL_SECONDS, *waits]))
 
     def _release(self, now: float) -> None:
         """Return memory freed by crawls; segments they wrote are merged for a while afterwards."""
@@ -197,3 +197,10 @@ class CrawlScheduler:
             return False
         with self._dependencies.store.writing() as connection:
             return sweep_crawls(connection)
+
+
+def _seconds_to_start(crawlers: list[StoredCrawler], now: float) -> float:
+    """Return the seconds until the next start of a crawler, or until the next check."""
+    starts = (crawler.next_start or now for crawler in crawlers)
+    waits = [start - now for start in starts if start > now]
+    return max(0.05, min([MAX_CHECK_INTERVAL_SECONDS, *waits]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
@@ -67,14 +68,15 @@ def list_ab_tests(
         test
         for test in call.service.ab_tests.all()
         if all(call.caller.may("analytics", index) for index in test.indices)
-        and any(
-            index.startswith(indexPrefix or "") and index.endswith(indexSuffix or "")
-            for index in test.indices
-        )
+        and _has_index(test, indexPrefix or "", indexSuffix or "")
     ]
     page = tests[offset : offset + limit]
     described = [_describe(call, test) for test in page]
     return {"abtests": described or None, "count": len(page), "total": len(tests)}
+
+
+def _has_index(test: StoredTest, prefix: str, suffix: str) -> bool:
+    return any(index.startswith(prefix) and index.endswith(suffix) for index in test.indices)
 
 
 @serves(AnalyticsApi.get_ab_test)
@@ -135,7 +137,16 @@ def _check_variants(call: RequestContext, right: str, variants: list[VariantFiel
     call.caller.require(right, indices)
     for index in indices:
         call.service.catalog.find(index)
-    params = [variant.get("customSearchParameters") or {} for variant in variants]
+    _check_parameters(
+        indices, [variant.get("customSearchParameters") or {} for variant in variants]
+    )
+    total = sum(variant["trafficPercentage"] for variant in variants)
+    if total != 100:
+        raise BadInput(f"`trafficPercentage`: the percentages add up to {total}, not to 100")
+
+
+def _check_parameters(indices: Sequence[str], params: Sequence[Mapping[str, Any]]) -> None:
+    """Raise `BadInput` unless the variants are two indices, or one with two sets of parameters."""
     if len({*indices}) == len(indices):
         if any(params):
             raise BadInput(
@@ -150,9 +161,6 @@ def _check_variants(call: RequestContext, right: str, variants: list[VariantFiel
     for given in params:
         if fixed := [name for name in FIXED_PARAMETERS if name in given]:
             raise BadInput(f"`customSearchParameters`: a variant cannot set `{fixed[0]}`")
-    total = sum(variant["trafficPercentage"] for variant in variants)
-    if total != 100:
-        raise BadInput(f"`trafficPercentage`: the percentages add up to {total}, not to 100")
 
 
 def _read_time(text: str) -> int:

@@ -70,9 +70,8 @@ def set_settings(
         check_index_name(link.name)
     if "replicas" in settings:
         # Replicas that are unlinked change too.
-        replicas = call.service.catalog.replicas_of(published)
-        touched = {link.name for link in links} | {replica.name for replica in replicas}
-        call.caller.require("editSettings", sorted(touched))
+        names = {replica.name for replica in call.service.catalog.replicas_of(published)}
+        call.caller.require("editSettings", sorted(names.union(link.name for link in links)))
     check_links(call.service.catalog, index, links)
     order = {"settings": settings, "forward": forwardToReplicas or forwardToSlaves}
     return {"taskID": call.service.accept(index, "settings", order), "updatedAt": stamp_now()}

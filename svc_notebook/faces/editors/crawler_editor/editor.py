@@ -112,15 +112,8 @@ class CrawlerEditor(Editor):
             await self._create(value)
             return ()
         now = await self.load()
-        changed = [
-            name for name in {**saved, **value} if not same(saved.get(name), value.get(name))
-        ]
-        if conflicts := [name for name in changed if not same(saved.get(name), now.get(name))]:
-            raise BadOption(
-                f"`{conflicts[0]}` was changed elsewhere: reload to see the change; yours stay"
-            )
-        removed = {name for name in saved if name not in value}
-        if removed:
+        _refuse_conflicts(saved, value, now)
+        if removed := saved.keys() - value.keys():
             config = {
                 name: member for name, member in {**now, **value}.items() if name not in removed
             }
@@ -339,6 +332,14 @@ class CrawlerEditor(Editor):
     def _with_secrets(self, config: Config) -> Config:
         real: Config = self._mask.restore(config)
         return real
+
+
+def _refuse_conflicts(saved: Config, value: Config, now: Config) -> None:
+    """Raise `BadOption` if a property that is changed was also changed elsewhere."""
+    for name in {**saved, **value}:
+        earlier = saved.get(name)
+        if not same(earlier, value.get(name)) and not same(earlier, now.get(name)):
+            raise BadOption(f"`{name}` was changed elsewhere: reload to see the change; yours stay")
 
 
 class SecretMask:

@@ -60,21 +60,19 @@ async def arrange(
     display: HitDisplay,
 ) -> Arrangement:
     """Search without rules, then insert the pins of one consequence."""
-    rule_params = {
-        k: v for k, v in (consequence.get("params") or {}).items() if k not in EXCLUDED_PARAMS
-    }
+    rule_params = consequence.get("params") or {}
     search_params: Any = {
-        **params, **rule_params, "enableRules": False, "hitsPerPage": 2 * SHOWN_HITS,
-        "analytics": False, "highlightPreTag": PRE, "highlightPostTag": POST,
+        **params, **{k: v for k, v in rule_params.items() if k not in EXCLUDED_PARAMS},
+        "enableRules": False, "hitsPerPage": 2 * SHOWN_HITS, "analytics": False,
+        "highlightPreTag": PRE, "highlightPostTag": POST,
     }  # fmt: skip
-    text = edit_query(query, (consequence.get("params") or {}).get("query"))
+    text = edit_query(query, rule_params.get("query"))
     answer = await client.search(index, text, **search_params)
     cards = {card["id"]: card for card in draw_hits(answer["hits"], [], display=display)}
     pins = consequence.get("promote") or []
     hidden_ids = hidden(consequence)
-    cards |= await _read_cards(
-        client, index, [n for n in (*hidden_ids, *_pinned_ids(pins)) if n not in cards], display
-    )
+    unread = {*hidden_ids, *_pinned_ids(pins)} - cards.keys()
+    cards |= await _read_cards(client, index, sorted(unread), display)
     order = put_pins([hit["objectID"] for hit in answer["hits"]], pins, hidden_ids)
     pinned = set(_pinned_ids(pins)) - set(hidden_ids)
     return {

@@ -59,11 +59,10 @@ class RuleSummary:
     def effects(self) -> dict[Target, Any]:
         """The effects of the rule, by their targets: records, positions, parameters, a redirect."""
         consequence = self.rule["consequence"]
-        params = consequence.get("params") or {}
         effects: dict[Target, Any] = {
             ("param", name): value
-            for name, value in params.items()
-            if name not in COMBINED_PARAMS and not (name == "query" and isinstance(value, dict))
+            for name, value in (consequence.get("params") or {}).items()
+            if _overrides(name, value)
         }
         for item in consequence.get("promote") or ():
             effects |= {("record", name): item["position"] for name in promoted(item)}
@@ -87,6 +86,11 @@ class RuleGroup:
 
     places: list[int] = field(default_factory=list)
     effects: set[str] = field(default_factory=set)
+
+
+def _overrides(name: str, value: Any) -> bool:
+    """Return whether a parameter of a consequence replaces that of another rule."""
+    return name not in COMBINED_PARAMS and not (name == "query" and isinstance(value, dict))
 
 
 def find_conflicts(
@@ -153,17 +157,21 @@ def _group_by_words(summaries: Sequence[RuleSummary]) -> dict[Any, list[int]]:
     return groups
 
 
-def _find_candidates(
-    summary: RuleSummary, by_target: Mapping[Target, RuleGroup], by_words: Mapping[Any, list[int]]
-) -> Iterator[int]:
-    """Yield the places of the rules that can conflict with one rule, each once, in order."""
-    keys = {
+def _list_overlapping(summary: RuleSummary) -> set[Any]:
+    """Return the keys of `_group_by_words` of the rules that can match together with one rule."""
+    return {
         (*at, context, filters)
         for words, _, *where in summary.conditions
         for at in [("runs", words), *(("has", run) for run in _runs(words))]
         for context, filters in product(*((value, None) if value else (ANY,) for value in where))
     }
-    matching = [by_words[key] for key in keys if key in by_words]
+
+
+def _find_candidates(
+    summary: RuleSummary, by_target: Mapping[Target, RuleGroup], by_words: Mapping[Any, list[int]]
+) -> Iterator[int]:
+    """Yield the places of the rules that can conflict with one rule, each once, in order."""
+    matching = [by_words[key] for key in _list_overlapping(summary) if key in by_words]
     own_groups = [(by_target[target], effect) for target, effect in summary.effects_as_json.items()]
     contradicting = [group.places for group, effect in own_groups if group.effects != {effect}]
     fewest = min(matching, contradicting, key=lambda lists: sum(map(len, lists)))

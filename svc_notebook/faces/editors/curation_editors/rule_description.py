@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,9 +65,12 @@ def describe_lines(rule: Mapping[str, Any], titles: Mapping[str, str]) -> list[s
     lines += [] if rule.get("enabled", True) else ["Disabled"]
     if "userData" in consequence:
         lines.append(f"custom data: {_write_value(consequence['userData'])}")
-    rest = {name: value for name, value in consequence.items() if name not in DESCRIBED_PARTS}
-    rest |= {name: value for name, value in rule.items() if name not in DESCRIBED_MEMBERS}
-    return [*lines, *(f"{name}: {_write_value(value)}" for name, value in rest.items())]
+    others = {**_omit(consequence, DESCRIBED_PARTS), **_omit(rule, DESCRIBED_MEMBERS)}
+    return [*lines, *(f"{name}: {_write_value(value)}" for name, value in others.items())]
+
+
+def _omit(members: Mapping[str, Any], names: Container[str]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if name not in names}
 
 
 def _describe_effects(consequence: Mapping[str, Any], titles: Mapping[str, str]) -> Iterator[str]:

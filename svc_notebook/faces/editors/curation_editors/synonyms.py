@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any, ClassVar, NamedTuple
 
 from svc_notebook.core.display import format_count, write_table
 from svc_notebook.data.client import SYNONYMS, ResourceKind
@@ -221,9 +222,12 @@ def _list_warnings(synonym: Synonym) -> Iterator[str]:
     yield from (f"duplicate word `{word}`" for word in counts if word and counts[word] > 1)
     if kind == "synonym" and len(counts) == 1 and "" not in counts:
         yield "a synonym of a single word has no effect"
-    if not head:
-        return
-    if _fold(head) in counts:
+    if head:
+        yield from _list_head_warnings(kind, head, counts)
+
+
+def _list_head_warnings(kind: str, head: str, words: Container[str]) -> Iterator[str]:
+    if _fold(head) in words:
         yield f"`{head}` is a synonym of itself"
     if kind == "placeholder" and not (head.startswith("<") and head.endswith(">")):
         yield f"records contain placeholders in angle brackets: `<{head.strip('<> ')}>`"
@@ -246,32 +250,47 @@ def _find_duplicates(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
 def _find_contained(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
     """Yield synonyms that are part of another synonym, with the first that contains them."""
     entries = list(_fold_entries(synonyms))
-    groups: dict[tuple[str, str], list[tuple[str, frozenset[str]]]] = defaultdict(list)
-    for name, head, words in entries:
-        for key in [("", word) for word in words] if head is None else [("to", head)]:
-            groups[key].append((name, words))
-    for name, head, words in entries:
-        all_words = words if head is None else words | {head}
+    mutual: dict[str, list[FoldedEntry]] = defaultdict(list)  # by word
+    one_way: dict[str, list[FoldedEntry]] = defaultdict(list)  # by head
+    for entry in entries:
+        if entry.head is None:
+            for word in entry.words:
+                mutual[word].append(entry)
+        else:
+            one_way[entry.head].append(entry)
+    for entry in entries:
         # A synonym with all words is among those that have the rarest word.
-        candidates = [*min((groups.get(("", word), []) for word in all_words), key=len)]
-        containing = [
-            other for other, more in candidates if all_words < more or (head and all_words == more)
-        ]
-        if head is not None:
-            containing += [other for other, more in groups["to", head] if words < more]
-        if containing:
-            yield name, containing[0]
+        rarest = min((mutual.get(word, []) for word in entry.all_words), key=len)
+        heads = [] if entry.head is None else one_way[entry.head]
+        if container := next(filter(entry.is_within, chain(rarest, heads)), None):
+            yield entry.name, container.name
 
 
-def _fold_entries(
-    synonyms: Iterable[Synonym],
-) -> Iterator[tuple[str, str | None, frozenset[str]]]:
-    """Yield the objectID, head and words of synonyms that replace words by equals."""
+class FoldedEntry(NamedTuple):
+    """The objectID, head and words of a synonym that replaces words by equals."""
+
+    name: str
+    head: str | None
+    words: frozenset[str]
+
+    @property
+    def all_words(self) -> frozenset[str]:
+        """The words with the head."""
+        return self.words if self.head is None else self.words | {self.head}
+
+    def is_within(self, other: FoldedEntry) -> bool:
+        """Return whether the other one, mutual or of the same head, replaces more words."""
+        if other.head is not None:
+            return self.words < other.words
+        return self.all_words < other.words or (bool(self.head) and self.all_words == other.words)
+
+
+def _fold_entries(synonyms: Iterable[Synonym]) -> Iterator[FoldedEntry]:
     for synonym in synonyms:
         head = head_of(synonym)
         words = frozenset(filter(None, map(_fold, words_of(synonym))))
         if synonym["type"] in ("synonym", "onewaysynonym") and words:
-            yield synonym["objectID"], None if head is None else _fold(head), words
+            yield FoldedEntry(synonym["objectID"], None if head is None else _fold(head), words)
 
 
 def _find_edges(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str, str]]:

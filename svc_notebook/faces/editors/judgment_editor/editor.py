@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import Future
 from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar
 
 import traitlets
@@ -95,11 +96,7 @@ class JudgmentEditor(Editor):
         if not 1 <= depth <= 1000:
             raise BadOption(f"`depth` must be from 1 to 1000, not {depth}")
         self._file = None if file is None else table.check_file(file)
-        if self._file and self._file.exists():
-            if judgments is not None:
-                raise BadOption(f"{self._file} already has judgments: omit `judgments`")
-            judgments = table.read_file(self._file)
-        initial = [] if judgments is None else table.read_judgments(judgments)
+        initial = _read_initial(self._file, judgments)
         questions = read_questions(queries) or [
             Question(query, filters)
             for query, filters in dict.fromkeys((row["query"], row["filters"]) for row in initial)
@@ -393,11 +390,7 @@ class JudgmentEditor(Editor):
             await asyncio.wrap_future(self._scoring)
 
     def _cards(self, question: Question, judgments: OwnJudgments) -> list[dict[str, Any]]:
-        pooled: Sequence[Pooled] = self._pools[self._place]
-        if self.shuffled:
-            pooled = shuffle(pooled, question, self.seed)
-        if self.only_changed:
-            pooled = [hit for hit in pooled if (*question.key, hit.id) in self._changed]
+        pooled = self._list_shown(question)
         others = self._others(question)
         hits = [self._hits.get(hit.id, {"objectID": hit.id}) for hit in pooled]
         cards: Any = draw_hits(hits, [], display=self._hit_display)
@@ -411,6 +404,15 @@ class JudgmentEditor(Editor):
             }
             for card, hit in zip(cards, pooled, strict=True)
         ]
+
+    def _list_shown(self, question: Question) -> Sequence[Pooled]:
+        """Return the hits of the sheet that are shown, in the order in which they are shown."""
+        pooled: Sequence[Pooled] = self._pools[self._place]
+        if self.shuffled:
+            pooled = shuffle(pooled, question, self.seed)
+        if self.only_changed:
+            pooled = [hit for hit in pooled if (*question.key, hit.id) in self._changed]
+        return pooled
 
     def _is_changed(self, row: table.Row | None) -> bool:
         """Return whether the record of a judgment was another one; one graded again is not."""
@@ -441,7 +443,7 @@ class JudgmentEditor(Editor):
         if id not in [hit.id for hit in self._pools[self._place]]:
             raise BadOption(f"`{id}` is not on this sheet")
         key = (*question.key, id, self.rater)
-        before: table.Row = next((row for row in self.value if table.key_of(row) == key), {})
+        before = _find_row(self.value, key)
         about = {"query": question.query, "filters": question.filters, "objectID": id}
         stamp = {"rater": self.rater, "judged_at": table.now(), "source": "human"}
         if "rating" in changes and id in self._digests:
@@ -451,6 +453,19 @@ class JudgmentEditor(Editor):
         if before and unchanged and not self._is_changed(before):
             return
         self._set_draft(self._draft.put(_replace_row(self.value, key, row)))
+
+
+def _read_initial(file: Path | None, judgments: Any) -> Rows:
+    """Return the judgments of an existing file, or else those that are passed."""
+    if file and file.exists():
+        if judgments is not None:
+            raise BadOption(f"{file} already has judgments: omit `judgments`")
+        judgments = table.read_file(file)
+    return [] if judgments is None else table.read_judgments(judgments)
+
+
+def _find_row(rows: Rows, key: table.Key) -> table.Row:
+    return next((row for row in rows if table.key_of(row) == key), {})
 
 
 def _replace_row(rows: Rows, key: table.Key, row: table.Row) -> Rows:

@@ -61,12 +61,12 @@ def _choices(parameter: Parameter, kind: Kind) -> list[str]:
 
 
 def _kind(expected: Any) -> Kind:
-    kinds = [kind for kind in _alternatives(expected) if kind is not type(None)]
-    if any(get_origin(kind) is Literal for kind in kinds):
-        plain = all(get_origin(kind) is Literal or kind is bool for kind in kinds)
-        return "choice" if plain else "json"
+    kinds = {*_alternatives(expected)} - {type(None)}
+    choices = {kind for kind in kinds if get_origin(kind) is Literal}
+    if choices:
+        return "choice" if kinds - choices <= {bool} else "json"
     if len(kinds) > 1:
-        return "words" if set(map(str, kinds)) <= {"<class 'str'>", "list[str]"} else "json"
+        return "words" if kinds <= {str, list[str]} else "json"
     [only] = kinds
     if get_origin(only) is list and get_origin(get_args(only)[0]) is not list:
         return "words"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -70,22 +70,27 @@ async def count_missing_bins(
         for card in cards
         if card["stats"] and card["limited"]
     }
-    requests: Any = []
-    for name, ends in edges.items():
-        rest = _without(params, name)
-        for number, (low, high) in enumerate(pairwise(ends), 2):
-            within = faceting.put_bounds(rest, name, low, high)
-            if number < len(ends):  # only the last bin contains its upper end
-                within = {**within, "numericFilters": [
-                    *within["numericFilters"][:-1], f"{name}<{high:.12g}",
-                ]}  # fmt: skip
-            requests.append(_count(index, within, []))
+    requests: Any = [
+        _count(index, bin_params, [])
+        for name, ends in edges.items()
+        for bin_params in _limit_to_bins(_without(params, name), name, ends)
+    ]
     if not requests:
         return list(cards)
     answers: Any = (await client.search_many(requests))["results"]
     remaining = iter(answers)
     bins = {name: [next(remaining)["nbHits"] for _ in ends[1:]] for name, ends in edges.items()}
     return [{**card, "bins": bins.get(card["name"], card["bins"])} for card in cards]
+
+
+def _limit_to_bins(params: Params, name: str, edges: Sequence[float]) -> Iterator[Params]:
+    """Yield the parameters limited to each bin; only the last bin contains its upper end."""
+    for number, (low, high) in enumerate(pairwise(edges), 2):
+        bounded = faceting.put_bounds(params, name, low, high)
+        if number < len(edges):
+            bounds = [*bounded["numericFilters"][:-1], f"{name}<{high:.12g}"]
+            bounded = {**bounded, "numericFilters": bounds}
+        yield bounded
 
 
 def _without(params: Params, name: str) -> Params:

@@ -51,14 +51,12 @@ def _check_entry(name: str, entry: str) -> None:
         raise BadInput(f"`{name}` has an entry without a name")
     match = _CALL.fullmatch(entry)
     modifier = match[1] if match else ""
-    if modifier not in MODIFIERS[name] and (modifier or name == "customRanking"):
+    if modifier not in MODIFIERS[name]:
         forms = " or ".join(f"`{word}(attribute)`" for word in MODIFIERS[name] if word)
         raise BadInput(f"`{name}`: `{entry}` is not of the form {forms}")
     if name == "ranking" and not modifier and entry not in CRITERIA:
-        suggestion = did_you_mean(entry, CRITERIA)
-        raise BadInput(
-            f"`ranking`: `{entry}` is not a criterion{suggestion or '; use asc(a) or desc(a)'}"
-        )
+        suggestion = did_you_mean(entry, CRITERIA) or "; use asc(a) or desc(a)"
+        raise BadInput(f"`ranking`: `{entry}` is not a criterion{suggestion}")
 
 
 def _is_known(attribute: str, names: Collection[str]) -> bool:
@@ -152,7 +150,12 @@ def list_attributes(records: Iterable[Mapping[str, Any]]) -> list[Attribute]:
     kinds: dict[str, dict[str, None]] = {}
     for record in records:
         count += 1
-        names = list(_walk(record, "", MAX_DEPTH))
+        members = {
+            name: value
+            for name, value in record.items()
+            if name[:1] != "_" or name in ("_tags", "_geoloc")
+        }
+        names = list(_walk(members, "", MAX_DEPTH))
         seen.update({name for name, _ in names})
         for name, value in names:
             kinds.setdefault(name, {})[_kind(value)] = None
@@ -163,9 +166,9 @@ def list_attributes(records: Iterable[Mapping[str, Any]]) -> list[Attribute]:
 
 def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping) and depth:
+        prefix = f"{path}." if path else ""
         for name, member in value.items():
-            if path or name[:1] != "_" or name in ("_tags", "_geoloc"):
-                yield from _walk(member, f"{path}.{name}" if path else name, depth - 1)
+            yield from _walk(member, f"{prefix}{name}", depth - 1)
     elif isinstance(value, list):
         for item in value:
             yield from _walk(item, path, depth)

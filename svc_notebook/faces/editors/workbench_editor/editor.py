@@ -213,7 +213,7 @@ class Workbench(TrialEditor):
         values = {part: editor.value for part, editor in self._drafted.items()}
         order = order_parts(changes, saved["settings"])
         applied: list[Part] = []
-        is_started, failure, unread = False, None, set[Part]()
+        is_started, failure, note = False, None, ""
         self._update_state(busy="applying", error=None)
         try:
             for part in order:
@@ -232,9 +232,10 @@ class Workbench(TrialEditor):
             self._drafted[part].take_applied(values[part])
         if is_started:  # also after a failure: a write that failed may have had an effect
             unread = await self._follow_saved()
+            note = self._describe_outcome(failure, applied, order, unread) if failure else ""
             self.emit("applied")
         if failure:
-            if is_started and (note := self._describe_outcome(failure, applied, order, unread)):
+            if note:
                 failure.add_note(note)
             self._update_state(error=explain(failure))
             raise failure
@@ -401,12 +402,13 @@ class Workbench(TrialEditor):
 
         A write whose response is lost may have had an effect, or may have one later.
         """
-        drafted = self._collect()
-        done = [part for part in order if part in applied or part not in {*drafted, *unread}]
+        open_parts = {*self._collect(), *unread}
+        done = [part for part in order if part in applied or part not in open_parts]
+        rest = [part for part in order if part not in done]
         unknown: list[Part] = []
         if isinstance(failure, UNCERTAIN_FAILURES):
-            unknown = [part for part in order if part not in done][: len(applied) + 1 - len(done)]
-        rest = [part for part in order if part not in done and part not in unknown]
+            begun = len(applied) + 1 - len(done)
+            unknown, rest = rest[:begun], rest[begun:]
         return _describe_partial(self.index, done, unknown, rest) if done or unknown else ""
 
     async def _write_part(self, part: Part, saved: Any, value: Any) -> None:
