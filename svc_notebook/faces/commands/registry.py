@@ -88,9 +88,7 @@ def _pick(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
         return find_verb(f"{first} {second}", face), rest[1:]
     members = [name for name in names if name.startswith(f"{first} ")]
     if members and first not in names:
-        if second in ("-h", "--help"):
-            return find_verb("help", face), [first]
-        raise BadOption(_subcommand_error(first, rest[:1], members))
+        return _help_on_family(first, second, members, face)
     verb = find_verb(first, face)
     if second in lists_of(verb, members, face):
         return verb, rest[1:]
@@ -99,13 +97,21 @@ def _pick(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
     return verb, rest
 
 
+def _help_on_family(
+    family: str, word: str, members: Sequence[str], face: Face
+) -> tuple[Verb, list[str]]:
+    if word in ("-h", "--help"):
+        return find_verb("help", face), [family]
+    raise BadOption(_subcommand_error(family, word, members))
+
+
 def _refuse_other_verb(verb: Verb, word: str, members: Sequence[str], face: Face) -> None:
     """Raise `BadOption` for a word after a verb that another tool has, or that is no operand."""
     actions = [f"{verb.name} {action}" for action in ACTIONS.get(word, ())]
     if meant := [name for name in actions if name in members]:
         raise BadOption(f"`{verb.name} {word}` is not a verb; use `{meant[0]}`")
     if members and not verb.placed(face):
-        raise BadOption(_subcommand_error(verb.name, [word], members))
+        raise BadOption(_subcommand_error(verb.name, word, members))
 
 
 def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:
@@ -115,12 +121,12 @@ def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:
     return [LIST, *searched] if members or verb.lists else searched
 
 
-def _subcommand_error(family: str, word: Sequence[str], members: Sequence[str]) -> str:
+def _subcommand_error(family: str, word: str, members: Sequence[str]) -> str:
     subcommands = sorted(name.removeprefix(f"{family} ") for name in members)
-    if not word or word[0].startswith("-"):
+    if not word or word.startswith("-"):
         return f"`{family}` requires a subcommand: {', '.join(subcommands)}"
-    advice = did_you_mean(word[0], subcommands) or f"; the verbs are {', '.join(subcommands)}"
-    return f"`{family} {word[0]}` is not a verb{advice}"
+    advice = did_you_mean(word, subcommands) or f"; the verbs are {', '.join(subcommands)}"
+    return f"`{family} {word}` is not a verb{advice}"
 
 
 def _read_verb(row: dict[str, Any]) -> Verb:

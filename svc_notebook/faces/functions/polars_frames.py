@@ -98,12 +98,16 @@ def _is_missing(value: Any) -> bool:
 def _complete(values: Sequence[Any]) -> list[Any]:
     """Give all objects at the same place the members of each other: Polars reads the first ones."""
     filled = [value for value in values if value is not None]
-    if filled and all(isinstance(value, dict) for value in filled):
+    if _are_all(filled, dict):
         return _complete_objects(values)
-    if filled and all(isinstance(value, list) for value in filled):
+    if _are_all(filled, list):
         items = iter(_complete([*chain.from_iterable(filled)]))
         return [None if value is None else [*islice(items, len(value))] for value in values]
     return list(values)
+
+
+def _are_all(values: Sequence[Any], kind: type) -> bool:
+    return bool(values) and all(isinstance(value, kind) for value in values)
 
 
 def _complete_objects(values: Sequence[dict[str, Any] | None]) -> list[dict[str, Any] | None]:

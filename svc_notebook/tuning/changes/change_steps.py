@@ -19,11 +19,10 @@ def list_steps(deltas: Mapping[Scope, Delta], *, all_facets: bool = False) -> li
     until the rules are replaced. `all_facets` writes facets that the index already has, too.
     """
     settings = deltas.get("settings", Delta({}, {}))
-    first = {name: value for name, value in settings.after.items() if name != FACETS}
-    last: Objects = {}
-    if FACETS in settings.after:
+    first, last = {**settings.after}, dict[str, object]()
+    if FACETS in first:
         between = facets_between(deltas)
-        final = settings.after[FACETS]
+        final = first.pop(FACETS)
         facets = final if between is None else between
         if all_facets or facets != settings.before[FACETS]:
             first[FACETS] = facets

@@ -6,7 +6,7 @@ object; a missing setting has its default.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -41,6 +41,12 @@ class Delta:
 
     before: Objects
     after: Objects
+
+    def only(self, names: Sequence[str]) -> Delta:
+        """Return the differences of some names."""
+        return Delta(
+            {name: self.before[name] for name in names}, {name: self.after[name] for name in names}
+        )
 
 
 Deltas = Mapping[Scope, Delta]

@@ -15,7 +15,7 @@ from svc_notebook.core.files import FileLock, is_locked, user_state_folder, writ
 from svc_notebook.data.client import JOURNALS, AsyncClient, Client, application_folder
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.interruptions import find_open
-from svc_notebook.tuning.changes.journal import Journal
+from svc_notebook.tuning.changes.journal import Change, Journal
 from svc_notebook.tuning.changes.journalled_write import describe_interruption
 
 
@@ -100,17 +100,23 @@ def describe_interruptions(client: Client | AsyncClient, before: float) -> list[
     ]
     in_runs = {run_index for _, run in _list_interrupted(client) for run_index in run.indices}
     for path in sorted(application_folder(client.connection).glob(JOURNALS)):
-        with suppress(OSError, BadInput):  # a journal that cannot be read
-            facts = path.stat()
-            is_old = facts.st_mtime < before - MAX_JOURNAL_AGE_SECONDS
-            if is_old or facts.st_size > MAX_JOURNAL_BYTES or is_locked(path.with_suffix(".turn")):
-                continue
-            notes += [
-                describe_interruption(change)
-                for change in find_open(Journal(path).read())
-                if change.when < before and change.index not in in_runs
-            ]
+        notes += [
+            describe_interruption(change)
+            for change in _list_open(path, before)
+            if change.when < before and change.index not in in_runs
+        ]
     return notes
+
+
+def _list_open(path: Path, before: float) -> list[Change]:
+    """Return the open changes of a journal; none of one that is old, large, locked or damaged."""
+    with suppress(OSError, BadInput):
+        facts = path.stat()
+        is_old = facts.st_mtime < before - MAX_JOURNAL_AGE_SECONDS
+        if is_old or facts.st_size > MAX_JOURNAL_BYTES or is_locked(path.with_suffix(".turn")):
+            return []
+        return find_open(Journal(path).read())
+    return []
 
 
 def _describe(run: ApplyRun, changes: dict[str, str]) -> str:

@@ -316,13 +316,18 @@ class CloneRun:
         for entry, made in mapped.items():
             replica_scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else scopes
             chosen = tuple(scope for scope in replica_scopes if scope in scopes)
-            name, state = replica_name(made), states[replica_name(entry)]
-            # A new replica has the settings of its primary.
-            live, _ = await read_configuration(self.client, name, chosen)
-            present = without_index_settings(live)
-            for scope in chosen:
-                if differing := compare(scope, present.part(scope), state.part(scope)).after:
-                    await write_part(self.client, name, scope, differing)
+            state = states[replica_name(entry)]
+            await self._write_replica(replica_name(made), state, chosen)
+
+    async def _write_replica(
+        self, name: str, state: IndexConfiguration, scopes: tuple[Scope, ...]
+    ) -> None:
+        """Write what differs: a new replica has the settings of its primary."""
+        live, _ = await read_configuration(self.client, name, scopes)
+        present = without_index_settings(live)
+        for scope in scopes:
+            if differing := compare(scope, present.part(scope), state.part(scope)).after:
+                await write_part(self.client, name, scope, differing)
 
 
 def describe_client(client: AsyncClient) -> str:

@@ -107,21 +107,24 @@ def map_replicas(
     """
     if not given:
         return {}
-    chosen = dict(given) if isinstance(given, Mapping) else {}
     names_here = [replica_name(entry) for entry in entries]
+    chosen = dict(given) if isinstance(given, Mapping) else dict.fromkeys(names_here, "")
     if unknown := [name for name in chosen if name not in names_here]:
         raise BadInput(
             f"{index} has no replica `{unknown[0]}`{did_you_mean(unknown[0], names_here)}"
         )
     mapped: dict[str, str] = {}
     for entry, name in zip(entries, names_here, strict=True):
-        if name in chosen or not isinstance(given, Mapping):
-            other = chosen.get(name) or _rename(name, index, target)
+        if name in chosen:
+            other = chosen[name] or _rename(name, index, target)
             mapped[entry] = f"virtual({other})" if is_virtual(entry) else other
-    names = [replica_name(entry) for entry in mapped.values()]
+    _refuse_equal_names(target, [replica_name(entry) for entry in mapped.values()])
+    return mapped
+
+
+def _refuse_equal_names(target: str, names: list[str]) -> None:
     if len({*names, target}) <= len(names):
         raise BadInput(f"`replicas` must give each replica a different name, not {names}")
-    return mapped
 
 
 def _rename(name: str, index: str, target: str) -> str:

@@ -157,23 +157,31 @@ async def pull(
     folders = assign_folders(folder, indices)
     for index in indices:
         live, scopes = await _read_live(client, index, notes)
-        index_folder = folders[index]
-        there = _read_folder(index_folder, index)
+        there = _read_folder(folders[index], index)
         before = there.state if there else IndexConfiguration()
         deltas[index] = {scope: compare(scope, before.part(scope), live.part(scope))
                          for scope in scopes}  # fmt: skip
-        earlier = {scope: read_text(index_folder / f"{scope}{SUFFIX}") for scope in scopes}
-        current = {index_folder / f"{scope}{SUFFIX}": render(live, scope, text)
-                   for scope, text in earlier.items()}  # fmt: skip
-        for path, text in {**current, **name_file_of(index, index_folder)}.items():
-            if text != (before_text := read_text(path)):
-                texts[path] = before_text, text
+        texts |= _render_changed(index, folders[index], live, scopes)
     if not check:
         write_all({path: text for path, (_, text) in texts.items()})
     return ConfigurationDrift(
         folder, _table(deltas), check, tuple(indices), () if check else tuple(texts),
         notes=tuple(notes), diff=write_diff(folder, texts) if check else "",
     )  # fmt: skip
+
+
+def _render_changed(
+    index: str, folder: Path, live: IndexConfiguration, scopes: Iterable[Scope]
+) -> dict[Path, tuple[str, str]]:
+    """Return the files of an index that change, with their texts before and after."""
+    earlier = {scope: read_text(folder / f"{scope}{SUFFIX}") for scope in scopes}
+    current = {folder / f"{scope}{SUFFIX}": render(live, scope, text)
+               for scope, text in earlier.items()}  # fmt: skip
+    pairs = {
+        path: (read_text(path), text)
+        for path, text in {**current, **name_file_of(index, folder)}.items()
+    }
+    return {path: (before, after) for path, (before, after) in pairs.items() if before != after}
 
 
 async def apply(
@@ -191,10 +199,11 @@ async def apply(
     `first` is called before the first write, after all checks.
     """
     chosen = read_folders(folder, names)
+    indices = tuple(files.index for files in chosen)
     rights = await read_rights(client, describe_client(client))
     needed = [right_of(SearchApi.get_settings)]
     needed += [] if check else [right_of(SearchApi.set_settings)]
-    rights.check("apply-config", needed, [files.index for files in chosen])
+    rights.check("apply-config", needed, indices)
     for text in describe_interrupted_runs(client):
         warn_user(text)
     notes: list[str] = []
@@ -204,23 +213,30 @@ async def apply(
     for files in managed:
         live = await _read_or_empty(client, files.index, notes)
         deltas[files.index] = _compare(files, live)
-        for scope, delta in deltas[files.index].items():
-            if delta.before:
-                path = files.folder / f"{scope}{SUFFIX}"
-                texts[path] = render(live, scope), render(files.state, scope)
+        texts |= _render_differing(files, live, deltas[files.index])
         await _check_replicas(client, files, live)
     ids: dict[str, str] = {}
     if not check:
-        marked = [*deltas] if mark else []
-        async with marking(client, marked, f"apply-config {folder.name}"):
+        action = f"apply-config {folder.name}"
+        async with marking(client, [*deltas] if mark else [], action):
             if first:
                 await first()
-            ids = await _apply_all(client, folder, managed, note or f"apply-config {folder.name}")
-    names = tuple(files.index for files in chosen)
+            ids = await _apply_all(client, folder, managed, note or action)
     return ConfigurationDrift(
-        folder, _table(deltas), check, names, change_ids=ids, notes=tuple(notes),
+        folder, _table(deltas), check, indices, change_ids=ids, notes=tuple(notes),
         diff=write_diff(folder, texts),
     )  # fmt: skip
+
+
+def _render_differing(
+    files: IndexFiles, live: IndexConfiguration, deltas: Mapping[Scope, Delta]
+) -> dict[Path, tuple[str, str]]:
+    """Return the texts of the files with differences: of the live index, and as they are."""
+    return {
+        files.folder / f"{scope}{SUFFIX}": (render(live, scope), render(files.state, scope))
+        for scope, delta in deltas.items()
+        if delta.before
+    }
 
 
 def _compare(files: IndexFiles, live: IndexConfiguration) -> dict[Scope, Delta]:

@@ -105,13 +105,8 @@ class DeployRun(DeploymentPlanner):
         if self.guard is not None:
             await self._check_guard(self.guard)
         if dry_run:
-            prepared = await self.prepare()
-            if self.reviewed:
-                await self.reviewed.check(self.target, prepared.plans)
-            if self.out:
-                service = self.target.connection.place
-                write_plan_file(self.out, self._options(), service, prepared.plans)
-            return Deployment(prepared.plan, True, False, {}, 0, monotonic() - started)
+            plan = await self._plan_only()
+            return Deployment(plan, True, False, {}, 0, monotonic() - started)
         async with AsyncExitStack() as stack:
             if self.mark:
                 action = f"{NOTE} {self.index}"
@@ -137,6 +132,15 @@ class DeployRun(DeploymentPlanner):
         return Deployment(
             prepared.plan, False, verified, dict(self._ids), records, monotonic() - started
         )
+
+    async def _plan_only(self) -> DeploymentPlan:
+        prepared = await self.prepare()
+        if self.reviewed:
+            await self.reviewed.check(self.target, prepared.plans)
+        if self.out:
+            service = self.target.connection.place
+            write_plan_file(self.out, self._options(), service, prepared.plans)
+        return prepared.plan
 
     async def _check_guard(self, judgments: DataFrame) -> None:
         """Raise `BadInput` if the changes lower the score of a judged query on the target."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,21 +97,16 @@ class DeploymentPlanner:
             ) from error
         origin = read_origin(self.client, self.index)
         origin = origin if origin and origin.is_of(self.target, self.name) else None
-        notes: list[str] = []
-        if unknown:
-            listed = ", ".join(unknown)
-            notes.append(f"settings that this version does not know are not deployed: {listed}")
-        if left_out:
-            notes.append(describe_left_out(left_out, self.profile))
         exists = await is_own(self.target, self.name)
-        if exists and origin is None:
+        theirs = await self.read_target(self.name) if exists else IndexConfiguration()
+        notes = [*self._describe_gaps(unknown, left_out)]
+        if not exists:
+            notes.append(f"{self.profile} has no index {self.name} yet: it is created")
+        elif origin is None:
             notes.append(
                 f"{self.index} is not a clone of {self.name} of {self.profile}: changes by others "
                 "cannot be detected, and are overwritten"
             )
-        theirs = await self.read_target(self.name) if exists else IndexConfiguration()
-        if not exists:
-            notes.append(f"{self.profile} has no index {self.name} yet: it is created")
         left = self._read_left(self.name, notes)
         plans = [
             plan_index(
@@ -130,6 +125,13 @@ class DeploymentPlanner:
         )
         replicas = tuple(list_replicas(settings))
         return PreparedDeployment(plans, plan, origin, theirs, replicas, tuple(left_out))
+
+    def _describe_gaps(self, unknown: Sequence[str], left_out: Sequence[str]) -> Iterator[str]:
+        """Describe the settings that are not deployed."""
+        if unknown:
+            yield f"settings that this version does not know are not deployed: {', '.join(unknown)}"
+        if left_out:
+            yield describe_left_out(left_out, self.profile)
 
     @property
     def has_records(self) -> bool:
@@ -205,12 +207,12 @@ class DeploymentPlanner:
         entries = list_replicas(ours.settings)
         mapped = map_replicas(entries, self.index, self.name, self.replicas)
         present = list_replicas(theirs.settings)
-        names = {replica_name(entry) for entry in present}
+        names = {*map(replica_name, present)}
         new = [entry for entry in mapped.values() if replica_name(entry) not in names]
         assert self._target_rights
         reached = [*map(replica_name, mapped.values()), *(names if self.forward else ())]
         self._target_rights.check("deploy", [], reached)
-        await check_free(self.target, self.name, [replica_name(entry) for entry in new])
+        await check_free(self.target, self.name, [*map(replica_name, new)])
         if entries and not self.replicas:
             listed = ", ".join(map(replica_name, entries))
             notes.append(f"replicas are not deployed ({listed}); replicas=True deploys them")
@@ -218,19 +220,22 @@ class DeploymentPlanner:
             first = _add_setting(first, "replicas", present or None, [*present, *new])
         plans = [first]
         for entry, made in mapped.items():
-            replica, other = replica_name(entry), replica_name(made)
-            exists = other in names
-            here, *_ = await self.read_source(replica)
-            there = await self.read_target(other) if exists else IndexConfiguration()
-            scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else SCOPES
-            plans.append(
-                plan_index(
-                    replica, other, without_index_settings(here), without_index_settings(there),
-                    [scope for scope in scopes if scope in self.scopes], origin=origin,
-                    left=self._read_left(other, notes), force=self.force, exists=exists,
-                )
-            )  # fmt: skip
+            exists = replica_name(made) in names
+            plans.append(await self._plan_replica(entry, made, exists, origin, notes))
         return plans
+
+    async def _plan_replica(
+        self, entry: str, made: str, exists: bool, origin: Origin | None, notes: list[str]
+    ) -> IndexPlan:
+        replica, other = replica_name(entry), replica_name(made)
+        here, *_ = await self.read_source(replica)
+        there = await self.read_target(other) if exists else IndexConfiguration()
+        scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else SCOPES
+        return plan_index(
+            replica, other, without_index_settings(here), without_index_settings(there),
+            [scope for scope in scopes if scope in self.scopes], origin=origin,
+            left=self._read_left(other, notes), force=self.force, exists=exists,
+        )  # fmt: skip
 
 
 def describe_left_out(names: Sequence[str], profile: str) -> str:

@@ -84,10 +84,7 @@ def plan_index(
             if force:
                 written.append(name)
         if written:
-            deltas[scope] = Delta(
-                {name: differing.before[name] for name in written},
-                {name: differing.after[name] for name in written},
-            )
+            deltas[scope] = differing.only(written)
     return IndexPlan(source, target, deltas, tuple(kept), tuple(conflicts), chosen, exists)
 
 
@@ -205,16 +202,6 @@ def make_plan(
 ) -> DeploymentPlan:
     """Summarize the plans of the indices of a target; `force` overwrites what others changed."""
     listed = list(plans)
-    tables = [tabulate(plan.deltas) for plan in listed]
-    frames = [
-        pd.DataFrame(table).assign(index=plan.target)
-        for plan, table in zip(listed, tables, strict=True)
-        if len(table)
-    ]
-    columns = ["index", *tabulate({}).columns]
-    joined = pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(
-        columns=columns, dtype=object
-    )  # fmt: skip
     kept = tuple(_name(plan, *change, target) for plan in listed for change in plan.kept)
     conflicts = tuple(_name(plan, *change, target) for plan in listed for change in plan.conflicts)
     remarks = list(notes)
@@ -223,9 +210,19 @@ def make_plan(
             f"changed on {profile} since the clone, and overwritten: {list_names(overwritten)}"
         )
         kept = conflicts = ()
+    differences = Differences(_join_tables(listed))
     return DeploymentPlan(
-        index, target, profile, Differences(joined), kept, conflicts, records, tuple(remarks)
+        index, target, profile, differences, kept, conflicts, records, tuple(remarks)
     )
+
+
+def _join_tables(plans: Iterable[IndexPlan]) -> pd.DataFrame:
+    tables = [(plan.target, tabulate(plan.deltas)) for plan in plans]
+    frames = [pd.DataFrame(table).assign(index=name) for name, table in tables if len(table)]
+    columns = ["index", *tabulate({}).columns]
+    if not frames:
+        return pd.DataFrame(columns=columns, dtype=object)
+    return pd.concat(frames, ignore_index=True)[columns]
 
 
 def _name(plan: IndexPlan, scope: Scope, name: str, target: str) -> str:

@@ -40,6 +40,10 @@ class FileEntry(NamedTuple):
     above: list[str]
     lines: list[str]
 
+    def keeps(self, value: Any) -> bool:
+        """Return whether the lines of the entry have a value, of the same types."""
+        return bool(self.lines) and same(self.value, value) and _same_types(self.value, value)
+
 
 class EntryFile(NamedTuple):
     """The entries of a file, with the comments before the first and after the last one."""
@@ -65,7 +69,7 @@ def write_entries(values: Mapping[str, Any], *, as_list: bool, earlier: str = ""
     lines = [*old.head]
     for name in sorted(values):
         entry, value = earlier_entries.get(name), values[name]
-        if entry and entry.lines and same(entry.value, value) and _same_types(entry.value, value):
+        if entry and entry.keeps(value):
             lines += [*entry.above, *entry.lines]
             continue
         lines += entry.above if entry else []
@@ -78,9 +82,7 @@ def write_entries(values: Mapping[str, Any], *, as_list: bool, earlier: str = ""
 def read_entries(text: str, name: str, *, as_list: bool) -> EntryFile:
     """Read the entries of a file; raise `BadInput` with name and line if it is not valid."""
     node = read_document(text, name)
-    lines = text.splitlines() if "\r" in text else text.split("\n")
-    if lines and not lines[-1]:
-        lines.pop()
+    lines = _split_lines(text)
     if node is None:
         return EntryFile(lines, [], [])
     if node.id != ("sequence" if as_list else "mapping"):
@@ -94,6 +96,11 @@ def read_entries(text: str, name: str, *, as_list: bool) -> EntryFile:
         head, tail = lines[: node.start_mark.line], lines[node.end_mark.line + 1 :]
         return EntryFile(list(head), rewritten, list(tail))
     return _split(lines, values)
+
+
+def _split_lines(text: str) -> list[str]:
+    lines = text.splitlines() if "\r" in text else text.split("\n")
+    return lines[:-1] if lines and not lines[-1] else lines
 
 
 def _refuse_repeated(names: Sequence[str], file_name: str) -> None:

@@ -55,8 +55,9 @@ def _read_texts(seen: Observation, object_id: str) -> Iterator[list[str]]:
 
 def _compare(query: Sequence[str], texts: Sequence[Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield the words of a query that a record has in another form, with that form."""
-    words = {word for text in texts for word in text}
-    apart = {"".join(pair): pair for text in texts for pair in itertools.pairwise(text)}
+    words = {*itertools.chain.from_iterable(texts)}
+    pairs = itertools.chain.from_iterable(map(itertools.pairwise, texts))
+    apart = {"".join(pair): pair for pair in pairs}
     for left, other in itertools.pairwise(query):
         if left + other in words and not {left, other} <= words:
             yield f"{left} {other}", left + other

@@ -198,12 +198,16 @@ def _words(seen: Observation, losses: Losses) -> Iterator[Finding]:
             f"{compounds.counts.total():,} times a relevant record that is not found has words of "
             f"the query joined or apart{_examples([f'{a}/{b}' for (a, b), _ in common])}",
         )  # fmt: skip
+    yield _find_frequent_words(seen)
+
+
+def _find_frequent_words(seen: Observation) -> Finding:
     frequent = {word for word, n in seen.counts.items() if word and n > FREQUENT_SHARE * seen.size}
     concerned = [
         text for text in seen.queries["query"]
         if len(words := fold_words(text)) > 1 and not frequent.isdisjoint(words)
     ]  # fmt: skip
-    yield _finding(
+    return _finding(
         seen, "frequent words", len(concerned),
         f"queries of several words contain words of more than {FREQUENT_SHARE:.0%} of the records"
         f"{_examples(sorted(frequent, key=lambda word: -seen.counts[word]))}",
@@ -274,8 +278,9 @@ def criterion_decisions(seen: Observation) -> list[CriterionDecisions]:
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
     for key, hits in zip(_keys(seen), _answers(seen), strict=True):
-        grades = [(hit, gains.get((*key, hit["objectID"]))) for hit in hits]
-        graded = [(hit, grade) for hit, grade in grades if grade is not None]
+        graded = [
+            (hit, gains[*key, hit["objectID"]]) for hit in hits if (*key, hit["objectID"]) in gains
+        ]
         for (upper, grade), (lower, other) in itertools.combinations(graded, 2):
             if grade != other:
                 name = difference(upper, lower, steps).criterion

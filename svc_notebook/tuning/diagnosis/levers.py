@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -35,6 +35,10 @@ HIGHEST_WEIGHT = 3  # of an attribute; those that are not named count 1
 MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute is no evidence
 
 
+# A name, the values to try, and in some what is tried together with them.
+Row = tuple[Any, ...]
+
+
 class Lever(NamedTuple):
     """A parameter, the values to try, and the finding that they may repair.
 
@@ -51,11 +55,13 @@ def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
     """Return the values to try for the findings, without values that are already set."""
     levers: dict[tuple[str, str], Lever] = {}
     for finding in (*(finding.name for finding in findings), TEXT_SCORE):
-        for name, values, *more in _values(seen, finding):
+        for name, values, *more in LEVERS.get(finding, _list_none)(seen):
             if name in LOCAL_PARAMETERS and not seen.is_local:
                 continue
             together = _missing(seen, more[0]) if more else {}
-            for value in (value for value in values if not _in_place(seen, name, value)):
+            for value in values:
+                if _in_place(seen, name, value):
+                    continue
                 new = Lever(finding, name, [], together)
                 lever = levers.setdefault((name, repr(together)), new)
                 if value not in lever.values:
@@ -74,54 +80,86 @@ def _in_place(seen: Observation, name: str, value: Any) -> bool:
     return bool(value == (default_of(name) if now is None else now))
 
 
-def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
-    """Yield names and values, and what is tried together with them."""
-    languages = [seen.language] if seen.language else []
-    if finding in ("zero results", "relevant records not found"):
-        yield "removeWordsIfNoResults", ["lastWords", "firstWords", "allOptional"]
-        yield "optionalWords", _templates(seen)
-        yield "similarQuery", [{"words": "all"}]
-        yield "ranking", [TEXT_ONLY], _text_only(seen, languages)
-        yield "mode", ["neuralSearch"]
-        weights = [{"localWeight": weight} for weight in POSITION_WEIGHTS]
-        yield "semanticSearch", weights, {"mode": "neuralSearch"}
-        yield "semanticSearch", _semantic_options(), _semantic_scores(seen, languages)
-    elif finding == TEXT_SCORE:
-        by_text = _text_only(seen, languages)
-        yield "ranking", [TEXT_ONLY], by_text
-        yield "attributeWeights", _attribute_weights(seen), {"ranking": TEXT_ONLY, **by_text}
-    elif finding == "plurals":
-        yield "ignorePlurals", [languages or True]
-        yield "alternativesAsExact", [_with_stems(seen)], {"ignorePlurals": languages or True}
-    elif finding in (JOINED, UNITS):
-        yield "synonyms", [find_compounds(seen)[finding].synonyms]
-    elif finding == "frequent words":
-        yield "removeStopWords", [languages or True]
-        if languages:
-            yield "naturalLanguages", [languages]
-    elif finding == "hits with typos":
-        yield "typoTolerance", ["min", "strict", False]
-        yield "queryType", ["prefixNone"]
-    elif finding == "typos in records":
-        yield "typoTolerance", [True]
-    elif finding == "ties":
-        yield "enableReRanking", [True, False]
-        yield "ranking", _text_rankings(seen), {"enableReRanking": True}
-        yield "customRanking", _custom_rankings(seen)
-    elif finding == "order of criteria":
-        yield "ranking", _rankings(seen)
-        yield "exactOnSingleWordQuery", ["word", "none"]
-        yield "minProximity", [4, 8]
-        yield "attributeCriteriaComputedByMinProximity", [True]
-    elif finding == "attribute order":
-        yield "searchableAttributes", _attribute_orders(seen)
+def _languages_of(seen: Observation) -> list[str]:
+    return [seen.language] if seen.language else []
 
 
-def _text_only(seen: Observation, languages: Sequence[str]) -> dict[str, Any]:
+def _list_none(_: Observation) -> list[Row]:
+    return []
+
+
+def _list_for_losses(seen: Observation) -> list[Row]:
+    weights = [{"localWeight": weight} for weight in POSITION_WEIGHTS]
+    return [
+        ("removeWordsIfNoResults", ["lastWords", "firstWords", "allOptional"]),
+        ("optionalWords", _templates(seen)),
+        ("similarQuery", [{"words": "all"}]),
+        ("ranking", [TEXT_ONLY], _text_only(seen)),
+        ("mode", ["neuralSearch"]),
+        ("semanticSearch", weights, {"mode": "neuralSearch"}),
+        ("semanticSearch", _semantic_options(), _semantic_scores(seen)),
+    ]
+
+
+def _list_for_text(seen: Observation) -> list[Row]:
+    by_text = _text_only(seen)
+    return [
+        ("ranking", [TEXT_ONLY], by_text),
+        ("attributeWeights", _attribute_weights(seen), {"ranking": TEXT_ONLY, **by_text}),
+    ]
+
+
+def _list_for_plurals(seen: Observation) -> list[Row]:
+    plurals = _languages_of(seen) or True
+    return [
+        ("ignorePlurals", [plurals]),
+        ("alternativesAsExact", [_with_stems(seen)], {"ignorePlurals": plurals}),
+    ]
+
+
+def _list_for_frequent_words(seen: Observation) -> list[Row]:
+    languages = _languages_of(seen)
+    return [
+        ("removeStopWords", [languages or True]),
+        ("naturalLanguages", [languages] if languages else []),
+    ]
+
+
+# The names and values to try for each finding, and what is tried together with them.
+LEVERS: dict[str, Callable[[Observation], list[Row]]] = {
+    "zero results": _list_for_losses,
+    "relevant records not found": _list_for_losses,
+    TEXT_SCORE: _list_for_text,
+    "plurals": _list_for_plurals,
+    JOINED: lambda seen: [("synonyms", [find_compounds(seen)[JOINED].synonyms])],
+    UNITS: lambda seen: [("synonyms", [find_compounds(seen)[UNITS].synonyms])],
+    "frequent words": _list_for_frequent_words,
+    "hits with typos": lambda seen: [
+        ("typoTolerance", ["min", "strict", False]),
+        ("queryType", ["prefixNone"]),
+    ],
+    "typos in records": lambda seen: [("typoTolerance", [True])],
+    "ties": lambda seen: [
+        ("enableReRanking", [True, False]),
+        ("ranking", _text_rankings(seen), {"enableReRanking": True}),
+        ("customRanking", _custom_rankings(seen)),
+    ],
+    "order of criteria": lambda seen: [
+        ("ranking", _rankings(seen)),
+        ("exactOnSingleWordQuery", ["word", "none"]),
+        ("minProximity", [4, 8]),
+        ("attributeCriteriaComputedByMinProximity", [True]),
+    ],
+    "attribute order": lambda seen: [("searchableAttributes", _attribute_orders(seen))],
+}
+
+
+def _text_only(seen: Observation) -> dict[str, Any]:
     """Return what ranks by the score of the text alone together with `TEXT_ONLY`, as BM25 does.
 
     None of these values has much of an effect without the others.
     """
+    languages = _languages_of(seen)
     stems = {"ignorePlurals": [*languages], "alternativesAsExact": _with_stems(seen)}
     return {
         "enableReRanking": True,
@@ -139,12 +177,12 @@ def _has_long_queries(seen: Observation) -> bool:
 
 def rank_by_text(seen: Observation) -> dict[str, Any]:
     """Return the values that rank by the score of the text alone."""
-    return {**_text_only(seen, [seen.language] if seen.language else []), "ranking": TEXT_ONLY}
+    return {**_text_only(seen), "ranking": TEXT_ONLY}
 
 
-def _semantic_scores(seen: Observation, languages: Sequence[str]) -> dict[str, Any]:
+def _semantic_scores(seen: Observation) -> dict[str, Any]:
     """Return what adds the score of the text alone to that of the meaning."""
-    return {"mode": "neuralSearch", "ranking": TEXT_ONLY, **_text_only(seen, languages)}
+    return {"mode": "neuralSearch", "ranking": TEXT_ONLY, **_text_only(seen)}
 
 
 def _semantic_options() -> list[dict[str, Any]]:
@@ -174,9 +212,13 @@ def _custom_rankings(seen: Observation) -> list[list[str]]:
     return [[sort] for sort in sorts] + ([sorts] if len(sorts) > 1 else [])
 
 
+def _ranking_of(seen: Observation) -> list[str]:
+    return list(seen.settings.get("ranking") or default_of("ranking"))
+
+
 def _rankings(seen: Observation) -> list[list[str]]:
     """Return orders in which criteria that are mostly wrong come later, or are left out."""
-    ranking = list(seen.settings.get("ranking") or default_of("ranking"))
+    ranking = _ranking_of(seen)
     bad = sorted(criterion_decisions(seen), key=lambda decision: decision.right_share)
     names = [entry.name for entry in bad if entry.right_share < 0.5 and entry.name in ranking]
     groups = [[name] for name in names]
@@ -195,7 +237,7 @@ def _text_rankings(seen: Observation) -> list[list[str]]:
     With re-ranking, the score takes the place of the first of `proximity`, `attribute` and `exact`
     in `ranking`; the other two have no effect.
     """
-    ranking = list(seen.settings.get("ranking") or default_of("ranking"))
+    ranking = _ranking_of(seen)
     before = [position for position, entry in enumerate(ranking) if entry in BEFORE_TEXT]
     replaced = [entry for entry in ranking if entry in REPLACED_BY_TEXT]
     if not before or not replaced:
@@ -231,15 +273,15 @@ def _attribute_orders(seen: Observation) -> list[list[str]]:
     """Return orders by the lifts of attributes, with and without an effect of the position."""
     lifts = {name: lift for name, lift in attribute_lifts(seen).items() if lift > 0}
     current = [name for name in seen.searchable if name in lifts]
-    ranked = sorted(lifts, key=lambda name: -lifts[name])
-    by_lift = [name for name in ranked if name in current]
-    others = [name for name in ranked if name not in current]
+    # The searchable attributes first.
+    ranked = sorted(lifts, key=lambda name: (name not in current, -lifts[name]))
+    by_lift = ranked[: len({*current})]
     orders: list[list[str]] = []
     if by_lift:
         unordered = [f"unordered({name})" for name in by_lift]
         orders = [by_lift, unordered, [", ".join(by_lift)], [unordered[0], *by_lift[1:]]]
-    if others:
-        orders.append([*by_lift, *others])
+    if len(ranked) > len(by_lift):
+        orders.append(ranked)
     if current != by_lift and len(current) < len(seen.searchable):
         orders.append(current)
     return orders

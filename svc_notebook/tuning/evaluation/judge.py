@@ -114,23 +114,13 @@ async def rate(
     0   mug  MUG-001     3.0  judge
     1   mug  MUG-002     3.0  judge
     """
-    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= MAX_BATCH_PAIRS:
-        raise BadInput(f"`batch` is from 1 to {MAX_BATCH_PAIRS} pairs, not {batch!r}")
-    if not callable(judge):
-        raise BadInput("`judge` is a function of a batch of pairs")
+    _check_options(judge, batch)
     requested = _read_pairs(pairs)
     if cost == 0.0 and isinstance(judge, ModelJudge):
         cost = judge.estimate_cost
     caller = asynchronous(client)
     records = await read_records(caller, index, requested["objectID"].drop_duplicates().tolist())
-    given: list[dict[str, Any]] = [
-        {
-            **dict(zip(requested.columns, row, strict=True)),
-            "record": _part(records[row[1]], attributes),
-        }
-        for row in requested.to_numpy().tolist()
-        if row[1] in records
-    ]
+    given = _add_records(requested, records, attributes)
     rated = _RatingCache(cache, rater)
     asked = [pair for pair in given if rated.key(pair) not in rated.ratings]
     batches = [asked[start : start + batch] for start in range(0, len(asked), batch)]
@@ -161,6 +151,29 @@ async def rate(
         facts["agreement"] = _agreement(judged, check_judgments(human))
     judged.attrs["svc"] = facts
     return judged
+
+
+def _check_options(judge: Any, batch: Any) -> None:
+    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= MAX_BATCH_PAIRS:
+        raise BadInput(f"`batch` is from 1 to {MAX_BATCH_PAIRS} pairs, not {batch!r}")
+    if not callable(judge):
+        raise BadInput("`judge` is a function of a batch of pairs")
+
+
+def _add_records(
+    requested: DataFrame,
+    records: Mapping[str, Mapping[str, Any]],
+    attributes: Sequence[str] | None,
+) -> list[dict[str, Any]]:
+    """Return the pairs whose records the index has, with these records."""
+    return [
+        {
+            **dict(zip(requested.columns, row, strict=True)),
+            "record": _part(records[row[1]], attributes),
+        }
+        for row in requested.to_numpy().tolist()
+        if row[1] in records
+    ]
 
 
 def _warn_of_unread(judge: ModelJudge) -> None:

@@ -38,12 +38,11 @@ def attribute_texts(record: Mapping[str, Any], prefix: str = "") -> Iterator[tup
     for name, value in record.items():
         if name.startswith("_") or (not prefix and name == "objectID"):
             continue
-        path = f"{prefix}{name}"
         for item in value if isinstance(value, list) else [value]:
-            if isinstance(item, str) and item and not is_url(item):
-                yield path, item
-            elif isinstance(item, Mapping):
-                yield from attribute_texts(item, f"{path}.")
+            if isinstance(item, Mapping):
+                yield from attribute_texts(item, f"{prefix}{name}.")
+            elif isinstance(item, str) and item and not is_url(item):
+                yield f"{prefix}{name}", item
 
 
 def digest_record(record: Mapping[str, Any]) -> str:

@@ -201,8 +201,7 @@ async def check_relevance(
         )
     if not math.isfinite(margin) or margin < 0:
         raise BadInput(f"`margin` must be a number, 0 or more, not {margin!r}")
-    given = [metrics] if isinstance(metrics, str) else list(metrics or ())
-    names = [measure.name for measure in read_measures([*given, *bounds] or METRICS)]
+    names = _list_metrics(metrics, bounds)
     judged = check_judgments(judgments)
     baseline = None if no_worse_than is None else check_runs(no_worse_than)
     hits = await run(
@@ -225,6 +224,11 @@ async def check_relevance(
     return RelevanceVerdict(
         index, summary(scores, seed=seed), tuple(requirements), worst, strict, broken
     )
+
+
+def _list_metrics(metrics: str | Iterable[str] | None, bounds: Iterable[str]) -> list[str]:
+    given = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    return [measure.name for measure in read_measures([*given, *bounds] or METRICS)]
 
 
 def read_bound(text: str) -> tuple[str, float]:

@@ -143,10 +143,7 @@ def score_runs(
     If `warns` is true, a run without a judged hit causes a warning.
     """
     measures = read_measures(metrics)
-    if unjudged not in [*TREATMENTS]:
-        raise BadInput(f"`unjudged` must be one of {', '.join(TREATMENTS)}, not {unjudged!r}")
-    if isinstance(relevant, bool | str) or not relevant > 0:
-        raise BadInput(f"`relevant` must be a rating of more than 0, not {relevant!r}")
+    _check_options(unjudged, relevant)
     judged_gains = known_gains(given, gains)
     for measure in measures:
         _check_scale(measure, judged_gains["gain"].to_numpy())
@@ -170,6 +167,13 @@ def score_runs(
         measures, unjudged, gains, relevant, lists.best, answers, judged_gains
     )
     return frame
+
+
+def _check_options(unjudged: Unjudged, relevant: float) -> None:
+    if unjudged not in [*TREATMENTS]:
+        raise BadInput(f"`unjudged` must be one of {', '.join(TREATMENTS)}, not {unjudged!r}")
+    if isinstance(relevant, bool | str) or not relevant > 0:
+        raise BadInput(f"`relevant` must be a rating of more than 0, not {relevant!r}")
 
 
 def summary(

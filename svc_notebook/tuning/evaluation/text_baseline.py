@@ -14,7 +14,7 @@ from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.record_texts import attribute_texts, searchable_names
 from svc_notebook.tuning.evaluation.runs import MAX_HITS_PER_QUERY
-from svc_notebook.tuning.tables.queries import read_questions
+from svc_notebook.tuning.tables.queries import Question, read_questions
 from svc_notebook.tuning.tables.schema import now
 from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments, check_runs
 
@@ -91,11 +91,9 @@ async def baseline(
     0  bm25  desk lamp     1
     1  bm25  desk lamp     2
     """
-    given: Any = queries if queries is not None else judgments
-    if given is None:
+    if queries is None and judgments is None:
         raise BadInput("pass `judgments` or `queries`")
-    if queries is None and judgments is not None:
-        given = check_judgments(judgments)
+    given: Any = check_judgments(judgments) if queries is None else queries
     _check_options(k, k1, b, method)
     library = _Library.load(stemmer, stop_words)
     caller = asynchronous(client)
@@ -104,11 +102,7 @@ async def baseline(
     ids, texts, text_attributes = await _read_texts(caller, index, weights)
     if attributes is not None:
         _check_attributes(index, list(weights or ()), text_attributes)
-    allowed = {
-        filters: await _read_ids(caller, index, filters)
-        for filters in dict.fromkeys(asked.filters for asked in questions)
-        if filters
-    }
+    allowed = await _read_allowed(caller, index, questions)
     engine = library.build(texts, k1=k1, b=b, method=method)
     rows: list[dict[str, Any]] = []
     for question in questions:
@@ -123,6 +117,17 @@ async def baseline(
         "method": method, "stemmer": stemmer, "records": len(ids), "when": now(),
     }  # fmt: skip
     return ranked
+
+
+async def _read_allowed(
+    client: AsyncClient, index: str, questions: Sequence[Question]
+) -> dict[str, set[str]]:
+    """Return the objectIDs of the records that pass each of the filters."""
+    return {
+        filters: await _read_ids(client, index, filters)
+        for filters in dict.fromkeys(asked.filters for asked in questions)
+        if filters
+    }
 
 
 def _check_options(k: int, k1: float, b: float, method: str) -> None:

@@ -6,6 +6,7 @@ Rules whose filters no record matches are warned of.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from svc_notebook.core.api.attributes import attributes_in, filtered_attributes
@@ -178,7 +179,7 @@ async def warn_of_rule_filters(
     except CallFailed:
         return
     entries = {**settings, **proposed.get("settings", {})}.get("attributesForFaceting") or ()
-    facets = {TAGS, *(name for entry in entries for name in attributes_in(entry))}
+    facets = {TAGS, *chain.from_iterable(map(attributes_in, entries))}
     warnings = [
         f"rule `{rule}` filters by `{name}`, which is not among attributesForFaceting of {index}, "
         f"so that no record matches it{did_you_mean(name, facets - {TAGS})}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -251,6 +251,11 @@ def find_boosts(
         for (word, value), sources in telling.items()
         if len(sources) >= 2 and 2 * len(sources) >= len(queries[word])
     ]  # fmt: skip
+    return _limit_per_word(candidates)
+
+
+def _limit_per_word(candidates: Iterable[RuleCandidate]) -> list[RuleCandidate]:
+    """Return the best supported candidates of each word."""
     per_word: Counter[str] = Counter()
     kept = []
     for boost in sorted(candidates, key=lambda rule: (-rule.support, rule.pattern, rule.target)):

@@ -155,8 +155,8 @@ def _contrasting_words(
         if len(word) < MIN_WORD_LETTERS or counts.get(word, 0) <= 0:
             continue
         forms = {word, *plural_forms(word)}
-        lacking = [record for record, words in zip(lost, texts, strict=True) if not forms & words]
-        if len(lacking) < 2 or 2 * len(lacking) < len(lost):
+        lacking = list(itertools.compress(lost, map(forms.isdisjoint, texts)))
+        if len(lacking) < max(2, len(lost) / 2):
             continue
         for synonym, count in _lifted(query, lacking, counts, forms):
             share = in_shown[synonym] / max(1, len(shown))
@@ -283,11 +283,16 @@ def _used(events: DataFrame | None) -> set[Any]:
 def _find_replacement(first: str, second: str) -> tuple[str, str] | None:
     """Return the replaced and the replacing words if the rest of two queries is equal."""
     old, new = words_of(first), words_of(second)
-    removed, added = [w for w in old if w not in new], [w for w in new if w not in old]
-    kept = [w for w in old if w in new] == [w for w in new if w in old]
-    if not (kept and len(removed) == 1 and 1 <= len(added) <= 2):
+    kept, removed = _split_by(old, new)
+    kept_after, added = _split_by(new, old)
+    if kept != kept_after or len(removed) != 1 or not 1 <= len(added) <= 2:
         return None
     # A query that was typed further does not replace a word.
     if removed[0].startswith(added[0]) or added[0].startswith(removed[0]):
         return None
     return removed[0], " ".join(added)
+
+
+def _split_by(words: Sequence[str], others: Collection[str]) -> tuple[list[str], list[str]]:
+    """Return the words that are among others, and the words that are not."""
+    return [w for w in words if w in others], [w for w in words if w not in others]

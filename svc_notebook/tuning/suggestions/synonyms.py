@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -143,7 +143,22 @@ def _find_poor_queries(base: DataFrame, judged: DataFrame | None, low: float) ->
 
 
 def _chosen(ideas: Iterable[Idea], n: int) -> list[Idea]:
-    """Merge the candidates of each pair; keep the best supported, one of a query and word."""
+    """Keep the best supported candidates, one of a query and word."""
+    best: dict[tuple[str, str], Idea] = {}
+    answered: set[tuple[str, str]] = set()
+    # What several queries suggest is more likely to hold for others, and can be measured.
+    for idea in sorted(_merge(ideas), key=lambda idea: (-len(idea.queries), -idea.support)):
+        of_word = sum(1 for word, _ in best if word == idea.word)
+        sources = {(query, idea.word) for query in idea.queries}
+        is_new = not sources or bool(sources - answered)
+        if of_word < MAX_SYNONYMS_PER_WORD and is_new and not idea.is_ambiguous:
+            best.setdefault((idea.word, idea.synonym), idea)
+            answered |= sources
+    return list(best.values())[:n]
+
+
+def _merge(ideas: Iterable[Idea]) -> Collection[Idea]:
+    """Merge the candidates of each pair of words and source."""
     merged: dict[tuple[str, str, str], Idea] = {}
     for idea in sorted(ideas, key=lambda idea: -idea.support):
         key = (idea.word, idea.synonym, idea.source)
@@ -154,17 +169,7 @@ def _chosen(ideas: Iterable[Idea], n: int) -> list[Idea]:
                 evidence=f"{first.evidence}; the same for {sorted(idea.queries)[0]!r}"
                 if len(first.queries) == 1 else first.evidence,
             )  # fmt: skip
-    best: dict[tuple[str, str], Idea] = {}
-    answered: set[tuple[str, str]] = set()
-    # What several queries suggest is more likely to hold for others, and can be measured.
-    for idea in sorted(merged.values(), key=lambda idea: (-len(idea.queries), -idea.support)):
-        of_word = sum(1 for word, _ in best if word == idea.word)
-        sources = {(query, idea.word) for query in idea.queries}
-        is_new = not sources or bool(sources - answered)
-        if of_word < MAX_SYNONYMS_PER_WORD and is_new and not idea.is_ambiguous:
-            best.setdefault((idea.word, idea.synonym), idea)
-            answered |= sources
-    return list(best.values())[:n]
+    return merged.values()
 
 
 async def _try_all(

@@ -249,30 +249,13 @@ class PageRequests:
         is_cached = request.resource_type in CACHED_TYPES and request.method == "GET"
         if is_cached and (cached := self._cache.find(request.url, public_only=self._is_public)):
             return cached
-        body = request.post_data_buffer
-        self._requests += 1
-        if self._requests > MAX_PAGE_REQUESTS or len(body or b"") > MAX_SENT_BYTES:
-            self._note(f"the page makes more than {MAX_PAGE_REQUESTS} requests, or large ones")
+        if self._exceeds_limits(request):
             return None
-        left = MAX_PAGE_TOTAL_BYTES - self._bytes
-        if left <= 0:
-            self._note(f"the page loads more than {MAX_PAGE_TOTAL_BYTES:,} bytes")
-            return None
-        cookies = []
-        opened = self._page_of(request)
-        if origin(request.url) == origin(opened):
-            cookies = await self._page.context.cookies(request.url)
-        sent = PageRequest(
-            urldefrag(request.url).url,
-            opened,
-            request.method,
-            _sent_headers(request.headers),
-            body,
-            "; ".join(f"{cookie.get('name')}={cookie.get('value')}" for cookie in cookies),
-            public_only=self._is_public and not is_main(self._page, request),
-        )
+        sent = await self._build(request)
         try:
-            response = await self._send(sent, min(MAX_PAGE_BYTES, left))
+            response = await self._send(
+                sent, min(MAX_PAGE_BYTES, MAX_PAGE_TOTAL_BYTES - self._bytes)
+            )
         except FetchFailure as failure:
             self._note(f"the browser did not load {request.url[:200]}: {failure}")
             if failure.reason in _TEMPORARY_REASONS:
@@ -281,15 +264,44 @@ class PageRequests:
         if response is None:
             return None
         self._bytes += len(response.body)
-        if response.status >= 400:
-            self._note(f"{request.url[:200]} answers with status {response.status}")
-        if response.status in RETRIED_STATUSES or response.status >= 500:
-            self._miss(request, f"status {response.status}")
-        if request.resource_type in DATA_TYPES and not _may_read(response, request.url, opened):
+        self._note_status(request, response.status)
+        if request.resource_type in DATA_TYPES and not _may_read(response, request.url, sent.page):
             return None
         if is_cached:
             self._cache.keep(request.url, response)
         return response
+
+    def _exceeds_limits(self, request: Request) -> bool:
+        """Count a request; return whether there are too many, or it or what is loaded is large."""
+        self._requests += 1
+        body = request.post_data_buffer or b""
+        if self._requests > MAX_PAGE_REQUESTS or len(body) > MAX_SENT_BYTES:
+            self._note(f"the page makes more than {MAX_PAGE_REQUESTS} requests, or large ones")
+            return True
+        if self._bytes >= MAX_PAGE_TOTAL_BYTES:
+            self._note(f"the page loads more than {MAX_PAGE_TOTAL_BYTES:,} bytes")
+            return True
+        return False
+
+    async def _build(self, request: Request) -> PageRequest:
+        opened, cookies = self._page_of(request), []
+        if origin(request.url) == origin(opened):
+            cookies = await self._page.context.cookies(request.url)
+        return PageRequest(
+            urldefrag(request.url).url,
+            opened,
+            request.method,
+            _sent_headers(request.headers),
+            request.post_data_buffer,
+            "; ".join(f"{cookie.get('name')}={cookie.get('value')}" for cookie in cookies),
+            public_only=self._is_public and not is_main(self._page, request),
+        )
+
+    def _note_status(self, request: Request, status: int) -> None:
+        if status >= 400:
+            self._note(f"{request.url[:200]} answers with status {status}")
+        if status in RETRIED_STATUSES or status >= 500:
+            self._miss(request, f"status {status}")
 
     def _page_of(self, request: Request) -> str:
         """Return the URL of the page that makes a request."""
