@@ -91,9 +91,11 @@ async def baseline(
     0  bm25  desk lamp     1
     1  bm25  desk lamp     2
     """
-    if queries is None and judgments is None:
-        raise BadInput("pass `judgments` or `queries`")
-    given: Any = check_judgments(judgments) if queries is None else queries
+    given: Any = queries
+    if given is None:
+        if judgments is None:
+            raise BadInput("pass `judgments` or `queries`")
+        given = check_judgments(judgments)
     _check_options(k, k1, b, method)
     library = _Library.load(stemmer, stop_words)
     caller = asynchronous(client)
