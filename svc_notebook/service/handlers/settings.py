@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast
 
 import msgspec
@@ -18,7 +19,7 @@ from svc_notebook.service.engine.query.searched_attributes import check_weights
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.replica_group import INHERITED
-from svc_notebook.service.indices.replica_setting import check_links, read_links
+from svc_notebook.service.indices.replica_setting import ReplicaEntry, check_links, read_links
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.service import RequestContext
 from svc_notebook.service.tasks.settings_change import merge_settings
@@ -69,12 +70,18 @@ def set_settings(
     for link in links:
         check_index_name(link.name)
     if "replicas" in settings:
-        # Replicas that are unlinked change too.
-        names = {replica.name for replica in call.service.catalog.replicas_of(published)}
-        call.caller.require("editSettings", sorted(names.union(link.name for link in links)))
+        _require_replicas(call, published, links)
     check_links(call.service.catalog, index, links)
     order = {"settings": settings, "forward": forwardToReplicas or forwardToSlaves}
     return {"taskID": call.service.accept(index, "settings", order), "updatedAt": stamp_now()}
+
+
+def _require_replicas(
+    call: RequestContext, published: PublishedIndex | None, links: Iterable[ReplicaEntry]
+) -> None:
+    """Require the right to change the replicas; those that are unlinked change too."""
+    names = {replica.name for replica in call.service.catalog.replicas_of(published)}
+    call.caller.require("editSettings", sorted(names.union(link.name for link in links)))
 
 
 def _check_inherited(call: RequestContext, published: PublishedIndex, settings: Settings) -> None:

@@ -95,8 +95,7 @@ class DeploymentPlanner:
             raise NotFound(
                 f"{describe_client(self.client)} has no index {self.index}", status=error.status
             ) from error
-        origin = read_origin(self.client, self.index)
-        origin = origin if origin and origin.is_of(self.target, self.name) else None
+        origin = self._find_origin()
         exists = await is_own(self.target, self.name)
         theirs = await self.read_target(self.name) if exists else IndexConfiguration()
         notes = [*self._describe_gaps(unknown, left_out)]
@@ -125,6 +124,11 @@ class DeploymentPlanner:
         )
         replicas = tuple(list_replicas(settings))
         return PreparedDeployment(plans, plan, origin, theirs, replicas, tuple(left_out))
+
+    def _find_origin(self) -> Origin | None:
+        """Return the origin of the index if it is a clone of the target."""
+        origin = read_origin(self.client, self.index)
+        return origin if origin and origin.is_of(self.target, self.name) else None
 
     def _describe_gaps(self, unknown: Sequence[str], left_out: Sequence[str]) -> Iterator[str]:
         """Describe the settings that are not deployed."""

@@ -116,8 +116,7 @@ def _read_options(name: str, family: Family, inner: str | None) -> dict[str, flo
             values[option] = float(value)
         except ValueError:
             raise BadInput(f"`{name}`: `{option}` is a number, not {value!r}") from None
-    if "p" in family.options:
-        values = {"p": DEFAULT_RBP_PERSISTENCE, **values}
+    values = {"p": DEFAULT_RBP_PERSISTENCE, **values}
     return {option: values[option] for option in family.options if option in values}
 
 

@@ -227,8 +227,7 @@ def _pair_raters(judgments: Table, raters: Sequence[str] | None) -> DataFrame:
     """Return the hits that both raters have rated, with a column for each of the two."""
     table = _by_rater(check_judgments(judgments))
     names = [str(name) for name in table.columns] if raters is None else [*raters]
-    unknown = [name for name in names if name not in table]
-    if len(names) != 2 or unknown or names[0] == names[1]:
+    if len(names) != 2 or len({*names}) != 2 or not {*names} <= {*table.columns}:
         listed = ", ".join(repr(str(name)) for name in table.columns) or "none"
         raise BadInput(f"name two raters of the judgments as `raters`; they have {listed}")
     pairs = table[names].dropna()

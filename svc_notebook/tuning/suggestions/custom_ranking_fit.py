@@ -259,10 +259,12 @@ def _choose(
                 f"`{name}` is a number in fewer than half of the judged records of {index}"
                 f"{did_you_mean(name, names)}"
             )
-    chosen = [attribute for attribute in every if listed is None or attribute.name in listed]
+    chosen = [*every[:MAX_ATTRIBUTES]]
+    if listed is not None:
+        chosen = [attribute for attribute in every if attribute.name in listed]
     if not chosen:
         raise BadInput(f"the judged records of {index} have no numeric attribute")
-    return chosen[:MAX_ATTRIBUTES] if listed is None else chosen
+    return chosen
 
 
 def _rankings(chosen: Sequence[NumericAttribute]) -> list[list[str]]:

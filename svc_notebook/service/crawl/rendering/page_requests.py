@@ -246,7 +246,7 @@ class PageRequests:
         return response
 
     async def _load(self, request: Request) -> FetchResponse | None:
-        is_cached = request.resource_type in CACHED_TYPES and request.method == "GET"
+        is_cached = _is_cacheable(request)
         if is_cached and (cached := self._cache.find(request.url, public_only=self._is_public)):
             return cached
         if self._exceeds_limits(request):
@@ -367,6 +367,10 @@ MAX_LOGS = 20
 def is_main(page: Page, request: Request) -> bool:
     """Return whether a request is for the page's own document, not that of a frame or popup."""
     return request.is_navigation_request() and request.frame == page.main_frame
+
+
+def _is_cacheable(request: Request) -> bool:
+    return request.resource_type in CACHED_TYPES and request.method == "GET"
 
 
 def _sent_headers(headers: Mapping[str, str]) -> dict[str, str]:

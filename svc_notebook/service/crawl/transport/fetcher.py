@@ -321,8 +321,12 @@ class Fetcher:
         if self._token and on_site:
             headers["Authorization"] = self._token
         headers.update(more)
-        if not sends_login:
-            return headers
+        if sends_login:
+            self._add_cookies(headers, url, cookies)
+        return headers
+
+    def _add_cookies(self, headers: httpx.Headers, url: str, cookies: HostCookies | None) -> None:
+        """Add the cookies of the login, of the crawl and of a page."""
         request = httpx.Request("GET", url)
         self._login_cookies.set_cookie_header(request)
         if login := request.headers.get("Cookie"):
@@ -331,7 +335,6 @@ class Fetcher:
         named += [cookies.header(url)] if cookies else []
         if joined := _join_cookies(named):
             headers["Cookie"] = joined
-        return headers
 
     async def _log_in(self, login: LoginRequest) -> None:
         request = httpx.Request(
