@@ -22,10 +22,10 @@ from svc_notebook.faces.commands.completion import (
 )
 from svc_notebook.faces.commands.execution import perform
 from svc_notebook.faces.commands.help import help as help_on
+from svc_notebook.faces.commands.interpolation import literal_variable, variable_meant
 from svc_notebook.faces.commands.name_completion import LiveNames
 from svc_notebook.faces.commands.registry import pick_verb
 from svc_notebook.faces.commands.tokenizer import split_line
-from svc_notebook.faces.commands.variables import literal_variable, variable_meant
 from svc_notebook.faces.magics.shell_hooks import MATCHER, Matcher
 
 _LINE = re.compile(r"\s*(?:[^=%]+=\s*)?%svc\s+(.*)", re.S)

@@ -16,8 +16,7 @@ from svc_notebook.tuning.deployment.index_folders import (
     name_file_of,
     read_text,
 )
-from svc_notebook.tuning.deployment.plan import Deployment, DeploymentPlan
-from svc_notebook.tuning.deployment.plan_file import PlanFile, read_plan_file
+from svc_notebook.tuning.deployment.plan import Deployment, DeploymentPlan, PlanFile, read_plan_file
 from svc_notebook.tuning.deployment.record_transfer import RecordChoice
 
 __all__ = [

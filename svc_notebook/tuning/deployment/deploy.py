@@ -52,9 +52,10 @@ from svc_notebook.tuning.deployment.plan import (
     Deployment,
     DeploymentPlan,
     IndexPlan,
+    PlanFile,
     list_names,
+    write_plan_file,
 )
-from svc_notebook.tuning.deployment.plan_file import PlanFile, write_plan_file
 from svc_notebook.tuning.deployment.record_transfer import (
     RecordChoice,
     RecordTransfer,

@@ -10,8 +10,8 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.errors import SvcError
+from svc_notebook.faces.commands.interpolation import variable_meant
 from svc_notebook.faces.commands.registry import VERBS
-from svc_notebook.faces.commands.variables import variable_meant
 from svc_notebook.faces.commands.verb import Verb
 from svc_notebook.faces.magics.extension import run
 from tests.looping import loop_over
