@@ -1,8 +1,12 @@
-"""A tool as a declared function: its parameters as a JSON schema, checked arguments, the call."""
+"""A tool as a declared function: its JSON schema, checked arguments, the call, and its answer.
+
+Answers are rows and texts with a limited number of characters.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,11 +16,14 @@ from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import msgspec
+from pandas import DataFrame
 
 from svc_notebook.core.api.validation import check_value
+from svc_notebook.core.display import format_count
 from svc_notebook.data.declarations import read_entries
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.faces.commands.verb import Option
+from svc_notebook.faces.functions.output import with_unique_columns
 
 Rows = list[dict[str, Any]]
 # Tables of the agent are rows: a tool reads no file of the machine.
@@ -41,6 +48,10 @@ HELP = {
     "metrics": "Metrics, such as ndcg@10",
 }
 PARAMS = "params"
+MAX_ANSWER_CHARACTERS = 20_000
+MAX_CELL_CHARACTERS = 2_000
+# Members of `attrs["svc"]` that a reader of the rows needs.
+FACTS = ("nbHits", "message", "missing", "absent", "change_id", "request", "code")
 
 
 @dataclass(frozen=True)
@@ -157,3 +168,83 @@ def plain_type(kind: Any) -> Any:
 
 def _advise(name: str, names: Sequence[str]) -> str:
     return did_you_mean(name, names) or f"; it takes {', '.join(names) or 'none'}"
+
+
+def shape_answer(value: Any, limit: int = MAX_ANSWER_CHARACTERS) -> dict[str, Any]:
+    """Return a result as an object of JSON, cut to this number of characters.
+
+    A DataFrame becomes `rows`, `total` and `left_out`; other results become `summary`, with their
+    tables as members of the same form.
+    """
+    if isinstance(value, DataFrame):
+        return _shape_frame(value, limit)
+    if isinstance(value, Mapping):
+        return _shape_mapping(value, limit)
+    answer: dict[str, Any] = {"summary": _cut(str(value), limit // 2)}
+    tables = _list_tables(value)
+    for name, table in tables:
+        answer[name] = _shape_frame(table, limit // 2 // len(tables))
+    return answer
+
+
+def _list_tables(value: Any) -> list[tuple[str, DataFrame]]:
+    """Return the tables of a result that are members, except runs, which have a row per hit."""
+    if not dataclasses.is_dataclass(value):
+        return []
+    names = dict.fromkeys([*(item.name for item in dataclasses.fields(value)), "queries"])
+    tables = ((name, getattr(value, name, None)) for name in names)
+    return [
+        (name, table)
+        for name, table in tables
+        if isinstance(table, DataFrame) and name not in ("before", "after")
+    ]
+
+
+def _shape_frame(frame: DataFrame, limit: int) -> dict[str, Any]:
+    named = frame if frame.index.name is None else frame.reset_index()
+    rows = _cut_rows(_read_rows(named), limit)
+    answer: dict[str, Any] = {"rows": rows, "total": len(frame)}
+    if len(rows) < len(frame):
+        answer["left_out"] = (
+            f"{format_count(len(frame) - len(rows), 'row')}: ask for fewer columns or rows"
+        )
+    facts = frame.attrs.get("svc", {})
+    return answer | {name: facts[name] for name in FACTS if facts.get(name)}
+
+
+def _read_rows(frame: DataFrame) -> Iterable[dict[str, Any]]:
+    text = with_unique_columns(frame).to_json(orient="records", date_format="iso")
+    rows: list[dict[str, Any]] = msgspec.json.decode(text)
+    # A record without an attribute and one with `null` look the same in a table.
+    return ({k: v for k, v in row.items() if v is not None} for row in rows)
+
+
+def _cut_rows(rows: Iterable[dict[str, Any]], limit: int) -> list[dict[str, Any]]:
+    shown: list[dict[str, Any]] = []
+    for row in rows:
+        cut = {name: _cut_value(value) for name, value in row.items()}
+        limit -= len(msgspec.json.encode(cut))
+        if limit < 0 and shown:
+            break
+        shown.append(cut)
+    return shown
+
+
+def _shape_mapping(value: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    members = msgspec.json.decode(msgspec.json.encode(dict(value), enc_hook=str))
+    [shown] = _cut_rows([members], limit)
+    if len(msgspec.json.encode(shown)) <= limit:
+        return shown
+    names = list(shown)
+    return {"left_out": f"too large; its members are {_cut(', '.join(names), MAX_CELL_CHARACTERS)}"}
+
+
+def _cut_value(value: Any) -> Any:
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return value if len(text) <= MAX_CELL_CHARACTERS else _cut(text, MAX_CELL_CHARACTERS)
+
+
+def _cut(text: str, limit: int) -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… ({len(text):,} characters)"
