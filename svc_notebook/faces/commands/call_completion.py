@@ -40,7 +40,6 @@ class Call(NamedTuple):
 
     verb: Verb
     arguments: list[str]
-    last_from: int
 
 
 class CallSuggestions(NamedTuple):
@@ -117,7 +116,7 @@ def _call_of(code: str, typed: Typed, variables: Mapping[str, object]) -> Call |
             return None
         edges = [start, *typed.commas[start], len(code)]
         pieces = [code[edge + 1 : other] for edge, other in pairwise(edges)]
-        return Call(verb, pieces, edges[-2] + 1)
+        return Call(verb, pieces)
     return None
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from svc_notebook.service.crawl.extraction.document import Document, read_document
+from svc_notebook.service.crawl.extraction.document import Document, Link, read_document
 from svc_notebook.service.crawl.extraction.extractors import Extraction, Extractors
-from svc_notebook.service.crawl.extraction.links import Link
 from svc_notebook.service.crawl.extraction.page import (
     FetchedPage,
     Unreadable,
