@@ -40,7 +40,7 @@ from svc_notebook.service.engine import Index  # noqa: E402
 from svc_notebook.service.engine.query.options import EffectiveParameters  # noqa: E402
 from svc_notebook.service.engine.text.lexicon import LanguageResources  # noqa: E402
 from svc_notebook.service.engine.text.synonyms import Thesaurus  # noqa: E402
-from svc_notebook.service.rules.book import Rulebook  # noqa: E402
+from svc_notebook.service.resources.compiled import Rulebook  # noqa: E402
 from svc_notebook.service.rules.consequence import apply_consequences  # noqa: E402
 from svc_notebook.service.rules.search_context import SearchContext  # noqa: E402
 

@@ -110,17 +110,20 @@ class App:
             return
         self._open_requests += 1
         try:
-            await self._respond(scope, receive, send)
+            await self._respond(read_head(scope), IncomingBody(receive), send)
         finally:
             self._open_requests -= 1
             self._last_request = time.monotonic()
 
-    async def _respond(self, scope: Message, receive: Receive, send: Send) -> None:
-        state, incoming = read_head(scope), IncomingBody(receive)
+    async def _respond(self, state: RequestState, incoming: IncomingBody, send: Send) -> None:
         try:
-            response = await self._answer(state, incoming)
+            response = await self._serve(state, incoming)
         except ClientDisconnected:
             return
+        except Exception as error:
+            response = _convert_error(error, state, self.service)
+            if state.path.startswith("/api/"):  # the crawler interface; the path may be unknown
+                response = crawler_error_response(response)
         finally:
             if state.held_bytes:
                 self._body_memory.release(state.accounts, state.held_bytes)
@@ -140,15 +143,6 @@ class App:
             self.service.logs.add(entry)
         except Exception as error:
             ERROR_LOG.write_traceback(error)
-
-    async def _answer(self, state: RequestState, receive: Receive) -> ServiceResponse:
-        try:
-            return await self._serve(state, receive)
-        except ClientDisconnected:
-            raise
-        except Exception as error:
-            response = _convert_error(error, state, self.service)
-            return crawler_error_response(response) if _is_crawler_request(state) else response
 
     async def _serve(self, state: RequestState, receive: Receive) -> ServiceResponse:
         if state.verb == "OPTIONS":
@@ -198,10 +192,7 @@ class App:
         given = state.given or {}
         state.record_response(given, answer)
         state.others = sorted({*named_indices(endpoint, given, answer), *redirects})
-        self._record_hidden(endpoint, caller, state)
-
-    def _record_hidden(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> None:
-        """Record which attributes a reader of this log entry must be allowed to see."""
+        # Attributes that a reader of this log entry must be allowed to see.
         inner = [query["index_name"] for query in state.inner]
         indices = {state.path_parts.get("index", ""), *state.others, *inner}
         catalog = self.service.catalog
@@ -275,11 +266,6 @@ class App:
         return compress_response(
             json_response(endpoint.status, answer, state.response_headers), state.headers
         )
-
-
-def _is_crawler_request(state: RequestState) -> bool:
-    """Return whether a request is for the crawler interface; its path may be unknown."""
-    return state.path.startswith("/api/")
 
 
 def _is_logged(endpoint: Endpoint | None) -> bool:

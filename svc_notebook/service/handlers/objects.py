@@ -27,7 +27,7 @@ from svc_notebook.core.api.shapes import (
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.filters import parse_filters
-from svc_notebook.service.engine.filters.geo_parameters import Centre, read_geo_parameters
+from svc_notebook.service.engine.filters.geo_search import Centre, read_geo_parameters
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import (
     PublishedIndex,

@@ -131,10 +131,20 @@ class ReaderThreads:
         deadline = Deadline(self._seconds)
         try:
             async with _watch(receive, partial(_cancel, turn, deadline)):
-                await _wait_for(turn)
+                if not turn.done():
+                    # If only the future is cancelled, the caller disconnected; if this task is, the
+                    # service stops.
+                    await asyncio.wait([turn])
+                if turn.cancelled():
+                    raise ClientDisconnected
                 if elsewhere and (response := await elsewhere(deadline)) is not None:
                     return response
-                return await self._run_in_thread(work, deadline)
+                self.running += 1
+                try:
+                    loop = asyncio.get_running_loop()
+                    return await loop.run_in_executor(self._pool, _run_timed, work, deadline)
+                finally:
+                    self.running -= 1
         except SearchCancelled:
             raise ClientDisconnected from None
         except asyncio.CancelledError:
@@ -145,18 +155,10 @@ class ReaderThreads:
             if lane.empty:
                 self._lanes.pop(name, None)
 
-    async def _run_in_thread(self, work: Work, deadline: Deadline) -> ServiceResponse:
-        self.running += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pool, _run_timed, work, deadline)
-        finally:
-            self.running -= 1
-
 
 def _run_timed(work: Work, deadline: Deadline) -> ServiceResponse:
     deadline.restart()
-    deadline.raise_if_cancelled()
+    deadline.check()
     with limit_time(deadline):
         return work()
 
@@ -164,15 +166,6 @@ def _run_timed(work: Work, deadline: Deadline) -> ServiceResponse:
 def _cancel(turn: asyncio.Future[None], deadline: Deadline) -> None:
     turn.cancel()
     deadline.cancel()
-
-
-async def _wait_for(turn: asyncio.Future[None]) -> None:
-    if not turn.done():
-        # If only the future is cancelled, the caller disconnected; if this task is, the service
-        # stops.
-        await asyncio.wait([turn])
-    if turn.cancelled():
-        raise ClientDisconnected
 
 
 @asynccontextmanager

@@ -13,7 +13,6 @@ import msgspec
 import numpy as np
 
 from svc_notebook.core.api.messages import FORMS_PENDING, VECTORS_PENDING, WORDS_MISSING
-from svc_notebook.core.api.parameters import default_of
 from svc_notebook.core.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.core.api.validation import write_text
 from svc_notebook.core.tokenization.word_breaks import find_missing
@@ -24,9 +23,9 @@ from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.embedder import read_texts
 from svc_notebook.service.engine import Fetch, SearchResult
-from svc_notebook.service.engine.filters.geo_parameters import AREAS
+from svc_notebook.service.engine.filters.geo_search import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
-from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
+from svc_notebook.service.engine.query.options import DEFAULTS, EMBEDDED_LISTS, EffectiveParameters
 from svc_notebook.service.engine.ranking.order import ScoreRecords
 from svc_notebook.service.engine.ranking.rank_fusion import (
     NEURAL,
@@ -159,7 +158,7 @@ def given_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def option(index: PublishedIndex, params: Mapping[str, Any], name: str) -> Any:
     """Return a parameter of the search, or else the index's setting, or else the default."""
-    return params[name] if name in params else index.settings.get(name, default_of(name))
+    return params[name] if name in params else index.settings.get(name, DEFAULTS[name])
 
 
 def encode_params(params: Mapping[str, Any]) -> str:

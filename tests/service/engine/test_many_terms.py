@@ -11,7 +11,7 @@ import pytest
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import parse_filters, parse_optional
-from svc_notebook.service.engine.filters.geo_parameters import (
+from svc_notebook.service.engine.filters.geo_search import (
     MAX_AREA_POINTS,
     MAX_AREAS,
     read_geo_parameters,

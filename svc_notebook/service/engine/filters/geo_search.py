@@ -1,22 +1,269 @@
-"""Geo search: the rows within the searched area, their distances and their ranking info."""
+"""Geo search: its parameters, the rows within the area, their distances and their ranking info.
+
+A bounding box takes precedence over a polygon, and both over a centre. `aroundLatLngViaIP` is
+accepted and ignored: a loopback address has no location. Errors name the invalid value.
+"""
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.filters.geo_parameters import Areas, Centre, read_geo_parameters
-from svc_notebook.service.engine.index.geo_points import to_haversine, to_metres
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.index.geo_points import (
+    FARTHEST_EAST,
+    FARTHEST_NORTH,
+    GeoPoints,
+    Point,
+    is_degrees,
+    to_haversine,
+    to_metres,
+)
 from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 
+FULL_CIRCLE_DEGREES = 2 * FARTHEST_EAST
 # An automatic radius includes this many nearest records, regardless of the query and filters.
 AUTO_RADIUS_RECORDS = 1000
+# Pairs of an edge and a point processed at one time: about 20 MB.
+MAX_PAIRS_PER_STEP = 250_000
+
+
+@dataclass(frozen=True)
+class Box:
+    """The area between two latitudes and two longitudes."""
+
+    corner: Point
+    opposite: Point
+
+    def find_rows(self, places: GeoPoints) -> Array:
+        """Return the rows of the points inside."""
+        check_time()
+        south, north = sorted((self.corner.lat, self.opposite.lat))
+        within: Array = (places.lats >= south) & (places.lats <= north)
+        within &= self._contains_longitudes(places.lngs)
+        return places.rows[within]
+
+    def _contains_longitudes(self, lngs: Array) -> Array:
+        west, other = self.corner.lng, self.opposite.lng
+        if FARTHEST_EAST < west - other < FULL_CIRCLE_DEGREES:
+            return np.asarray((lngs >= west) | (lngs <= other))
+        return np.asarray((lngs >= min(west, other)) & (lngs <= max(west, other)))
+
+
+@dataclass(frozen=True, eq=False)
+class Polygon:
+    """The area inside a closed line, by the even-odd rule where the line crosses itself.
+
+    Each edge is compared only with the points between its two latitudes, so that thousands of edges
+    are fast. `corners` are pairs of latitude and longitude.
+    """
+
+    corners: Sequence[Point] | Array
+
+    def find_rows(self, places: GeoPoints) -> Array:
+        """Return the rows of the points inside."""
+        check_time()
+        corners = np.asarray(self.corners)
+        (south, west), (north, east) = corners.min(axis=0), corners.max(axis=0)
+        strip = places.between(south, north)
+        near = (strip.lngs >= west) & (strip.lngs <= east)
+        inside = _find_inside(corners, strip.lats[near], strip.lngs[near])
+        return np.asarray(strip.rows[near][inside])
+
+
+def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
+    """Count the edges that a ray to the east crosses, for points ordered by latitude."""
+    ends = np.roll(corners, -1, axis=0)
+    rising = (corners[:, 0] <= ends[:, 0])[:, None]
+    edges = np.hstack([np.where(rising, corners, ends), np.where(rising, ends, corners)]).T.copy()
+    starts = np.searchsorted(lats, edges[0])
+    stops = np.searchsorted(lats, edges[2], "right")
+    counts = np.maximum(stops - starts, 0)
+    crossings, on_edge = np.zeros(len(lats), np.int64), np.zeros(len(lats), bool)
+    for chosen in _cut_edges(counts):
+        check_time()
+        edges_near = concatenate_ranges(starts[chosen], counts[chosen])
+        south, from_lng, north, to_lng = np.repeat(edges[:, chosen], counts[chosen], axis=1)
+        lat, lng = lats[edges_near], lngs[edges_near]
+        # Positive west of the edge, negative east of it, zero on its line.
+        side = (lat - south) * (to_lng - from_lng) - (lng - from_lng) * (north - south)
+        crossings += np.bincount(edges_near[(side > 0) & (lat < north)], minlength=len(lats))
+        west, east = np.minimum(from_lng, to_lng), np.maximum(from_lng, to_lng)
+        on_edge[edges_near[(side == 0) & (lng >= west) & (lng <= east)]] = True
+    inside: Array = (crossings % 2 == 1) | on_edge
+    return inside
+
+
+def _cut_edges(counts: Array) -> Iterator[Array]:
+    """Return the edges with points to compare, at most `MAX_PAIRS_PER_STEP` pairs per portion."""
+    edges = np.flatnonzero(counts)
+    ends = np.cumsum(counts[edges])
+    start = 0
+    while start < len(edges):
+        before = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + MAX_PAIRS_PER_STEP, "right")))
+        yield edges[start:stop]
+        start = stop
+
+
+# The finest precision of distances, in metres.
+MIN_PRECISION_METERS = 10
+# The numbers in a box, and the minimum and maximum numbers in a polygon.
+BOX_NUMBERS, MIN_POLYGON_NUMBERS, MAX_POLYGON_NUMBERS = 4, 6, 20_000
+# Maximum boxes or polygons of one search.
+MAX_AREAS = 1_000
+# Maximum points of all boxes or polygons of one search together.
+MAX_AREA_POINTS = 200_000
+NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", re.ASCII)
+AXES = (("latitude", FARTHEST_NORTH), ("longitude", FARTHEST_EAST))
+
+
+@dataclass(frozen=True)
+class Centre:
+    """The centre of a geo search, with its radius and precision in metres.
+
+    Without a `radius`, the radius is computed from the density of records, with `min_radius` as its
+    minimum. `steps` are distances in ascending order, each with the precision from there on.
+    """
+
+    point: Point
+    text: str
+    radius: float | None
+    min_radius: float
+    steps: Sequence[tuple[int, int]]
+
+
+Areas = Sequence[Box | Polygon]
+
+
+def read_geo_parameters(params: Mapping[str, Any]) -> Areas | Centre | None:
+    """Return the area or centre of a search, None for everywhere."""
+    for name, read in AREAS.items():
+        if given := _number_lists(name, params.get(name)):
+            _check_sizes(name, len(given), sum(len(numbers) for numbers, _ in given))
+            return [read(*numbers) for numbers in given]
+    text = params.get("aroundLatLng")
+    return _read_centre(text.strip(), params) if text else None
+
+
+def _check_sizes(name: str, areas: int, numbers: int) -> None:
+    if areas > MAX_AREAS:
+        _refuse(name, f"expected at most {MAX_AREAS:,} areas, found {areas:,}; split the search")
+    if numbers > 2 * MAX_AREA_POINTS:
+        _refuse(
+            name,
+            f"expected at most {MAX_AREA_POINTS:,} points in all areas together, found "
+            f"{numbers // 2:,}; simplify them or split the search",
+        )
+
+
+def _read_centre(text: str, params: Mapping[str, Any]) -> Centre:
+    name, radius = "aroundLatLng", params.get("aroundRadius")
+    numbers = _split_numbers(name, text)
+    if len(numbers) != len(AXES):
+        _refuse(name, f'expected "latitude,longitude", found "{text}"')
+    return Centre(
+        _read_points(numbers, name)[0],
+        text,
+        math.inf if radius == "all" else radius,
+        params.get("minimumAroundRadius") or 1,
+        _read_steps(params.get("aroundPrecision")),
+    )
+
+
+def _read_steps(given: Any) -> Sequence[tuple[int, int]]:
+    """Return the distances from which each precision applies; the first is 0."""
+    if not isinstance(given, list):
+        return [(0, max(given or MIN_PRECISION_METERS, MIN_PRECISION_METERS))]
+    steps = {max(step["from"], 0): max(step["value"], MIN_PRECISION_METERS) for step in given}
+    return sorted(({0: MIN_PRECISION_METERS} | steps).items())
+
+
+def _read_box(numbers: Sequence[Any], where: str) -> Box:
+    if len(numbers) != BOX_NUMBERS:
+        _refuse(where, f"expected the 4 numbers of two corners, found {len(numbers)}")
+    return Box(*_read_points(numbers, where))
+
+
+def _read_polygon(numbers: Sequence[Any], where: str) -> Polygon:
+    if not MIN_POLYGON_NUMBERS <= len(numbers) <= MAX_POLYGON_NUMBERS or len(numbers) % 2:
+        _refuse(where, f"expected 3 to 10,000 points, 2 numbers each, found {len(numbers)} numbers")
+    return Polygon(_read_corners(numbers, where))
+
+
+AREAS: Mapping[str, Callable[[Sequence[Any], str], Box | Polygon]] = {
+    "insideBoundingBox": _read_box,
+    "insidePolygon": _read_polygon,
+}
+
+
+def _read_points(numbers: Sequence[Any], where: str) -> list[Point]:
+    for position, number in enumerate(numbers):
+        axis, most = AXES[position % 2]
+        if not is_degrees(number, most):
+            written = f"{number:g}" if isinstance(number, float) else json.dumps(number)
+            _refuse(
+                where, f"{axis} {written} is not from -{most} to {most} (number {position + 1})"
+            )
+    return [Point(*map(float, numbers[at : at + 2])) for at in range(0, len(numbers), 2)]
+
+
+def _read_corners(numbers: Sequence[Any], where: str) -> Sequence[Point] | Array:
+    """Parse many points at once; if any is invalid, one by one, so that the error names it."""
+    if set(map(type, numbers)) <= {int, float}:
+        with suppress(OverflowError):
+            corners = np.array(numbers, np.float64).reshape(-1, 2)
+            if (np.abs(corners) <= [most for _, most in AXES]).all():
+                return corners
+    return _read_points(numbers, where)
+
+
+def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
+    """Return the numbers of each area with their path in the parameter."""
+    value = _open_text(name, given) if isinstance(given, str) else given or []
+    if value and not any(isinstance(numbers, list) for numbers in value):
+        size = BOX_NUMBERS if name == "insideBoundingBox" else len(value)
+        value = [value[at : at + size] for at in range(0, len(value), size)]
+    lists: list[tuple[Sequence[Any], str]] = []
+    for position, numbers in enumerate(value):
+        where = f"{name}[{position}]"
+        if not isinstance(numbers, list):
+            _refuse(where, "expected a list of numbers")
+        lists.append((numbers, where))
+    return lists
+
+
+def _open_text(name: str, text: str) -> list[Any]:
+    """Parse JSON or comma-separated numbers."""
+    _check_sizes(name, 0, text.count(","))
+    if not text.lstrip().startswith("["):
+        return _split_numbers(name, text) if text.strip() else []
+    try:
+        return list(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"{name}: expected numbers or lists of them: {error}") from error
+
+
+def _split_numbers(name: str, text: str) -> list[float]:
+    pieces = text.split(",")
+    for position, piece in enumerate(pieces):
+        if not NUMBER.fullmatch(piece):
+            _refuse(name, f'expected a number, found "{piece.strip()}" (number {position + 1})')
+    return [float(piece) for piece in pieces]
+
+
+def _refuse(where: str, problem: str) -> NoReturn:
+    raise BadInput(f"{where}: {problem}")
 
 
 class GeoCondition(Protocol):

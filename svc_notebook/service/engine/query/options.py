@@ -69,11 +69,6 @@ class EffectiveParameters:
         """The number of hits per group, 0 for all."""
         return int(self["distinct"]) if self["attributeForDistinct"] else 0
 
-    @property
-    def reranks(self) -> bool:
-        """Whether textual relevance ranks: only on request."""
-        return bool(self["enableReRanking"])
-
     @cached_property
     def rules(self) -> TokenizerSettings:
         """The tokenizer settings."""
@@ -115,11 +110,6 @@ class EffectiveParameters:
         """Return true, false or the languages for which an option is enabled."""
         value = self[name]
         return BOOLEAN_TEXTS.get(value, False) if isinstance(value, str) else value
-
-    @property
-    def removes_stop_words(self) -> bool:
-        """Whether a search removes stop words."""
-        return bool(self.languages_of("removeStopWords"))
 
     def is_stop_word(self, word: str) -> bool:
         """Return whether a word is a stop word in the languages of the option or of the query."""

@@ -220,7 +220,7 @@ def _find_typed_together(text: str, words: int, rules: TokenizerSettings) -> tup
 
 def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
     """Remove stop words, except a prefix being typed, and unless no word would be left."""
-    if not options.removes_stop_words:
+    if not options.languages_of("removeStopWords"):
         return parts
     last = len(parts) - 1
     left = [
@@ -261,10 +261,9 @@ def _read_run(
     read = []
     for position, (word, parts) in enumerate(zip(words, part.parts, strict=True)):
         prefix = _is_prefix(options, ends_query=ends_query and position == last)
-        variant_typed = TermVariant((word,), max_typos=max_typos_of(word, options), prefix=prefix)
-        read.append(
-            [variant_typed, *_split_word(word, options), *_split_at_joiners(parts, options)]
-        )
+        typos = max_typos_of(word, options)
+        variant_typed = TermVariant((word,), max_typos=typos, prefix=prefix)
+        read.append([variant_typed, *_split_word(word, parts, typos, options)])
     for position, variant in _join_words(words, before, options):
         read[position].append(variant)
     final = len(part.all_words) - 1
@@ -279,28 +278,20 @@ def _read_run(
     return [QueryWord(word, tuple(variants)) for word, variants in zip(words, read, strict=True)]
 
 
-def _split_word(word: str, options: EffectiveParameters) -> list[TermVariant]:
-    if not max_typos_of(word, options):
-        return []
-    cuts = range(1, min(MAX_FIRST_PART_LETTERS + 1, len(word)))
-    return [TermVariant((word[:cut], word[cut:]), typos=JOINED_TYPOS, exact=False) for cut in cuts]
+def _split_word(
+    word: str, parts: tuple[str, ...], max_typos: int, options: EffectiveParameters
+) -> Iterator[TermVariant]:
+    """Return the word cut in two after each letter, and its parts as it was typed."""
+    cuts = range(1, min(MAX_FIRST_PART_LETTERS + 1, len(word)) if max_typos else 1)
+    splits: list[tuple[str, ...]] = [(word[:cut], word[cut:]) for cut in cuts]
+    if len(parts) > 1 and parts not in splits and _may_join(word, options):
+        splits.append(parts)
+    return (TermVariant(split, typos=JOINED_TYPOS, exact=False) for split in splits)
 
 
 def is_split(variant: TermVariant) -> bool:
     """Return whether a variant is a word in two parts, at the cost of a typo."""
     return len(variant.words) == 2 and variant.typos == JOINED_TYPOS and not variant.anywhere
-
-
-def _split_at_joiners(
-    parts: tuple[str, ...], options: EffectiveParameters
-) -> Iterator[TermVariant]:
-    """Return the parts of a word as it was typed, as a run of words."""
-    if len(parts) == 1:
-        return
-    word = "".join(parts)
-    is_split = len(parts) == 2 and len(parts[0]) <= MAX_FIRST_PART_LETTERS
-    if _may_join(word, options) and not (is_split and max_typos_of(word, options)):
-        yield TermVariant(parts, typos=JOINED_TYPOS, exact=False)
 
 
 def _join_words(
@@ -330,7 +321,7 @@ def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -
     places: list[int] = []
     for entry in entries:
         entry_words = split(entry, options.rules)
-        if options.removes_stop_words:
+        if options.languages_of("removeStopWords"):
             stop_words = _find_stop_words(entry_words, options, ends_query=False)
             entry_words = [
                 word for n, word in enumerate(entry_words) if n not in stop_words

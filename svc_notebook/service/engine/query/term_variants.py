@@ -83,7 +83,7 @@ def warm_languages(options: EffectiveParameters, vocabularies: Collection[Vocabu
     for stemmer in [variant.stemmer for _, variant in variants if variant.stemmer]:
         for vocabulary in vocabularies:
             vocabulary.stems(stemmer)
-    if options.removes_stop_words:
+    if options.languages_of("removeStopWords"):
         options.is_stop_word(SAMPLE_WORD)
     for language, attributes in options["decompoundedAttributes"].items():
         for vocabulary in vocabularies if attributes and language in LINKS else ():

@@ -71,15 +71,14 @@ def find_members(
 
 
 def without_groups(matches: Sequence[SegmentMatch], pinned: Pinned) -> Sequence[SegmentMatch]:
-    """Return the matches without promoted records and the other records of their groups."""
-    others = pinned.without_promoted(matches)
+    """Return the matches, which have no promoted records, without others of their groups."""
     groups = _groups_in(pinned.order)
     if not groups.any():
-        return others
+        return matches
     leading = groups[groups != 0]
     return [
         replace(match, rows=match.rows & ~np.isin(match.segment.groups, leading))
-        for match in others
+        for match in matches
     ]
 
 
@@ -87,7 +86,7 @@ def only_leaders(
     plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned
 ) -> Sequence[SegmentMatch]:
     """Return the matches with only the best record of each group, and promoted records."""
-    others = without_groups(matches, pinned)
+    others = without_groups(pinned.set_promoted(matches, included=False), pinned)
     leaders = find_leaders(plan, others, sum(match.count for match in others))
     kept = []
     for match in matches:
@@ -96,7 +95,7 @@ def only_leaders(
             if segment is match.segment:
                 rows[leaders.rows[leaders.numbers == number]] = True
         kept.append(replace(match, rows=rows))
-    return pinned.with_promoted(kept)
+    return pinned.set_promoted(kept, included=True)
 
 
 def _join_groups(leaders: Order, order: Order, max_hits: int) -> Grouped:

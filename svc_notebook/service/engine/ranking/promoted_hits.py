@@ -55,9 +55,6 @@ class Pinned:
     order: Order
     positions: Array
 
-    def __len__(self) -> int:
-        return len(self.positions)
-
     @cached_property
     def ids(self) -> frozenset[str]:
         """The objectIDs of the promoted records."""
@@ -69,31 +66,21 @@ class Pinned:
         pinned_rows: Array = self.order.rows[self.order.numbers == number]
         return pinned_rows
 
-    def without_promoted(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
-        """Return the matches without promoted records."""
-        return self._with_promoted_rows(matches, False)
-
-    def with_promoted(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
-        """Return the matches with promoted records."""
-        return self._with_promoted_rows(matches, True)
-
-    def _with_promoted_rows(
-        self, matches: Sequence[SegmentMatch], value: bool
+    def set_promoted(
+        self, matches: Sequence[SegmentMatch], *, included: bool
     ) -> Sequence[SegmentMatch]:
-        if not len(self):
+        """Return the matches with all or without any promoted records."""
+        if not len(self.positions):
             return matches
-        return [_with_rows(match, self.rows(match.segment), value) for match in matches]
+        return [_with_rows(match, self.rows(match.segment), included) for match in matches]
 
     def without_gaps(self, others: int) -> Pinned:
         """Return them without gaps after the last of the `others` hits."""
-        if not len(self):
-            return self
-        return Pinned(self.order, np.minimum(self.positions, others + np.arange(len(self))))
+        positions = np.minimum(self.positions, others + np.arange(len(self.positions)))
+        return Pinned(self.order, positions)
 
     def other_hits(self, page: slice) -> slice:
         """Return the slice of the other hits that fits on a page."""
-        if not len(self):
-            return page
         return slice(
             page.start - int(np.searchsorted(self.positions, page.start)),
             page.stop - int(np.searchsorted(self.positions, page.stop)),
@@ -101,8 +88,6 @@ class Pinned:
 
     def insert(self, others: Order, page: slice) -> Order:
         """Return the page: the other hits with the promoted hits inserted."""
-        if not len(self):
-            return others
         here = (self.positions >= page.start) & (self.positions < page.stop)
         if not here.any():
             return others

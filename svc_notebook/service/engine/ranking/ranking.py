@@ -10,7 +10,6 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
-from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.criteria import TEXT, Candidates
 from svc_notebook.service.engine.ranking.order import Order
@@ -30,10 +29,6 @@ class RankingColumn:
     names: TermDictionary | None = None
     descending: bool = False
 
-    def take(self, kept: Array | slice) -> RankingColumn:
-        """Return the column of some of the rows."""
-        return RankingColumn(self.values[kept], self.names, self.descending)
-
     def sort_values(self) -> Array:
         """Return numbers with the column's sort order, valid within its segment."""
         return -self.values if self.descending else self.values
@@ -41,23 +36,13 @@ class RankingColumn:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """The best rows of one segment, not yet sorted, with their sort columns.
+    """The best rows of one segment, ascending, with their sort columns.
 
     A column is None if all rows have 0.
     """
 
     candidates: Candidates
     keys: Sequence[RankingColumn | None]
-
-    @property
-    def rows(self) -> Array:
-        """The rows, ascending."""
-        return self.candidates.rows
-
-    @property
-    def segment(self) -> Segment:
-        """The segment of the rows."""
-        return self.candidates.match.segment
 
 
 def read_steps(options: EffectiveParameters, *, reranks: bool = False) -> list[Step]:
@@ -202,7 +187,9 @@ class _TopK:
             self._candidates.keep(kept)
 
     def _take_keys(self, kept: Array | slice) -> None:
-        self._keys = [None if key is None else key.take(kept) for key in self._keys]
+        self._keys = [
+            key and RankingColumn(key.values[kept], key.names, key.descending) for key in self._keys
+        ]
 
 
 def _cut_ties(
@@ -233,13 +220,13 @@ def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:
 
     Complete ties are ordered by textual relevance if `scores_ties`, then by objectID.
     """
-    segments = [part.segment for part in ranked]
     if not ranked:
-        return Order(segments, np.zeros(0, np.int16), np.zeros(0, np.int64))
-    sizes = [len(part.rows) for part in ranked]
+        return Order([], np.zeros(0, np.int16), np.zeros(0, np.int64))
+    candidates = {part.candidates.match.segment: part.candidates for part in ranked}
+    sizes = [len(part.rows) for part in candidates.values()]
     numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), sizes)
-    rows = np.concatenate([part.rows for part in ranked])
-    unsorted = Order(segments, numbers, rows, {part.segment: part.candidates for part in ranked})
+    rows = np.concatenate([part.rows for part in candidates.values()])
+    unsorted = Order([*candidates], numbers, rows, candidates)
     columns = zip(*(part.keys for part in ranked), strict=True)
     keys = [_join_keys(column, sizes) for column in columns if any(column)]
     last = np.arange(len(rows)) if len(ranked) == 1 else id_ranks(unsorted)
@@ -279,11 +266,12 @@ def _score_tied(ranked: Sequence[Ranked], tied: Array) -> Array:
     scores = np.zeros(len(tied), np.int64)
     start = 0
     for part in ranked:
-        here = np.flatnonzero(tied[start : start + len(part.rows)])
+        stop = start + len(part.candidates.rows)
+        here = np.flatnonzero(tied[start:stop])
         text_scores = part.candidates.values_at(TEXT, here) if len(here) else None
         if text_scores is not None:
             scores[start + here] = text_scores
-        start += len(part.rows)
+        start = stop
     return scores
 
 

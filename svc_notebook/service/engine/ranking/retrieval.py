@@ -212,19 +212,6 @@ class SegmentMatch:
         return replace(self, rows=kept)
 
 
-def match_query(
-    segment: Segment,
-    alive: Array,
-    query: Query,
-    fields: SearchedAttributes,
-    words_without_typos: frozenset[str],
-) -> SegmentMatch:
-    """Find the rows that contain every query word that is not optional."""
-    kept = find_cache(segment)
-    words, rows = match_words(segment.postings, alive, query, fields, words_without_typos, kept)
-    return SegmentMatch(segment, fields, words, rows)
-
-
 def match_words(
     postings: Postings,
     rows: Array,

@@ -40,7 +40,7 @@ from svc_notebook.service.engine.ranking.ranking import (
     rank_segment,
     read_steps,
 )
-from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, find_cache, match_words
 from svc_notebook.service.engine.ranking.text_relevance import (
     SegmentTerms,
     TermStatistics,
@@ -96,7 +96,7 @@ class SearchPlan:
     @cached_property
     def steps(self) -> list[Step]:
         """The ranking steps."""
-        return read_steps(self.options, reranks=self.options.reranks)
+        return read_steps(self.options, reranks=self.options["enableReRanking"])
 
     def match(self, query: Query) -> list[SegmentMatch]:
         """Find the matching rows of each segment."""
@@ -134,7 +134,7 @@ class SearchPlan:
 
     def ranks_by_text(self, query: Query) -> bool:
         """Return whether the text score is the first criterion in which hits may differ."""
-        if not self.options.reranks or self.reranked is not None:
+        if not self.options["enableReRanking"] or self.reranked is not None:
             return False
         differs = {
             "typo": self.options.typo_tolerance is not False,
@@ -158,7 +158,7 @@ class SearchPlan:
     def reranked(self) -> AllOf | None:
         """The condition for the hits that re-ranking may move; None if it is for all or none."""
         filters = self.filters.reranked
-        return AllOf.of(filters) if filters and self.options.reranks else None
+        return AllOf.of(filters) if filters and self.options["enableReRanking"] else None
 
     def _rerank(self, order: Order, matches: Sequence[SegmentMatch]) -> Order:
         """Re-rank the hits that the condition selects among their own positions."""
@@ -189,7 +189,9 @@ class SearchPlan:
         if not hits_needed:
             return order_all([])
         ranked = self._map(rank_match, matches)
-        order = order_all([best for best in ranked if len(best.rows)], scores_ties=self.scores_ties)
+        order = order_all(
+            [best for best in ranked if len(best.candidates.rows)], scores_ties=self.scores_ties
+        )
         return order.take(slice(hits_needed))
 
     def _map(self, act: Callable[[T], R], items: Sequence[T]) -> list[R]:
@@ -296,13 +298,15 @@ class SearchPlan:
         slots = reader.segment.slots
         if slots not in self._fields:
             self._fields[slots] = SearchedAttributes.of(slots, self.options)
-        return match_query(
-            reader.segment,
+        words, rows = match_words(
+            reader.segment.postings,
             self.eligible(reader),
             query,
             self._fields[slots],
             self.options.words_without_typos,
+            find_cache(reader.segment),
         )
+        return SegmentMatch(reader.segment, self._fields[slots], words, rows)
 
     def candidates(self, match: SegmentMatch, rows: Array) -> Candidates:
         """Return the candidates for ranking some rows of a match."""

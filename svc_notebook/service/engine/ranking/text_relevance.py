@@ -41,16 +41,6 @@ class SegmentTerms:
     fields: SearchedAttributes
     typos: Sequence[Array]
 
-    def count(self, word: int, typos: int) -> int:
-        """Count the live records that contain a word with exactly this number of typos."""
-        return int(np.count_nonzero((self.typos[word] == typos) & self.alive))
-
-    @cached_property
-    def lengths(self) -> LengthTotals:
-        """The totals of attribute lengths over the live records."""
-        fields = self.fields
-        return self.segment.length_totals(fields.groups, len(fields.weights), self.alive)
-
 
 @dataclass(frozen=True, eq=False)
 class TermStatistics:
@@ -64,27 +54,30 @@ class TermStatistics:
         return self.find_parts()
 
     @cached_property
-    def records(self) -> int:
-        """The number of live records."""
-        return sum(int(np.count_nonzero(part.alive)) for part in self.parts)
-
-    @cached_property
     def rarities(self) -> Sequence[float]:
         """The inverse document frequency of each word, in the form that BM25 has in Lucene."""
         words = len(self.parts[0].typos) if self.parts else 0
         counts = map(self._count, range(words))
-        return [math.log(1 + (self.records - count + 0.5) / (count + 0.5)) for count in counts]
+        records = sum(int(np.count_nonzero(part.alive)) for part in self.parts)
+        return [math.log(1 + (records - count + 0.5) / (count + 0.5)) for count in counts]
 
     @cached_property
     def mean_lengths(self) -> Array:
         """The mean words of each group of attributes, over the records that have any."""
-        total = reduce(LengthTotals.plus, (part.lengths for part in self.parts))
+        lengths = (
+            part.segment.length_totals(part.fields.groups, len(part.fields.weights), part.alive)
+            for part in self.parts
+        )
+        total = reduce(LengthTotals.plus, lengths)
         return np.asarray(np.maximum(total.words, 1) / np.maximum(total.records, 1))
 
     def _count(self, word: int) -> int:
         """Count the records with the word; those with more typos only if there are no others."""
         for typos in range(NOT_FOUND_TYPOS):
-            count = sum(part.count(word, typos) for part in self.parts)
+            count = sum(
+                int(np.count_nonzero((part.typos[word] == typos) & part.alive))
+                for part in self.parts
+            )
             if count or typos == MAX_COUNTED_TYPOS:
                 return count
         return 0

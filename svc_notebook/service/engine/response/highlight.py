@@ -26,6 +26,7 @@ from svc_notebook.core.tokenization.tokenizer import (
 )
 from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
+from svc_notebook.service.engine.index.schema import INTERNAL
 from svc_notebook.service.engine.response.highlight_matcher import Matcher, Run, Runs, TokenMatch
 from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
 from svc_notebook.service.engine.text.synonyms import (
@@ -104,10 +105,12 @@ class _ResultBuilder:
     write_leaf: _WriteLeaf
 
     def of_record(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        top = self.selection.top
-        chosen = self.selection.members(record)
+        rest = self.selection.rest  # `*` does not select internal attributes
         return _without_none(
-            {name: self.of_member(name, record[name], top(name), 1) for name in chosen}
+            {
+                name: self.of_member(name, record[name], None if name in INTERNAL else rest, 1)
+                for name in self.selection.members(record)
+            }
         )
 
     def of_member(self, path: str, value: Any, inherited: int | None, depth: int) -> _Node | None:
@@ -242,7 +245,7 @@ def _mark_singles(
     marks = []
     body = text[:MAX_TEXT_CHARACTERS]
     for token in find_tokens(body, style.rules, matches, camel=camel, folded=folded):
-        if _is_cut_off(token.end, text):
+        if token.end == MAX_TEXT_CHARACTERS < len(text):  # the word is cut off
             continue
         match = matches[token.text]
         words = style.of_numbers(match.words)
@@ -316,16 +319,9 @@ def _mark_placeholder(
 def _read_positions(text: str, style: Style, camel: bool) -> list[Position]:
     """Return the positions of a text, without a word cut off at the length limit."""
     text_positions = positions(text[:MAX_TEXT_CHARACTERS], style.rules, camel=camel)
-    return (
-        text_positions[:-1]
-        if text_positions and _is_cut_off(text_positions[-1].end, text)
-        else text_positions
-    )
-
-
-def _is_cut_off(end: int, text: str) -> bool:
-    """Return whether a word is cut off at the length limit."""
-    return end == MAX_TEXT_CHARACTERS < len(text)
+    if text_positions and text_positions[-1].end == MAX_TEXT_CHARACTERS < len(text):
+        return text_positions[:-1]
+    return text_positions
 
 
 def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:

@@ -110,29 +110,23 @@ def make_marker(query: Query, options: EffectiveParameters) -> Marker:
             if not variant.anywhere
             and (not variant.attributes or path_test(variant.attributes)(path))
         ]
-        return _by_first_word(_join_spans(phrases))
+        return _group_runs(phrases)
 
     return Marker(match, runs)
 
 
-def _join_spans(variants: Iterable[tuple[int, TermVariant]]) -> list[Run]:
-    """Combine the variants of one span into one run."""
+def _group_runs(variants: Iterable[tuple[int, TermVariant]]) -> dict[str, list[Run]]:
+    """Combine the variants of one span into one run; return the runs by their first word."""
     numbers: dict[tuple[int, tuple[str, ...], str], list[int]] = {}
     for number, variant in variants:
         alone = -1 - number  # unique key: spans are never negative
         numbers.setdefault((variant.span or alone, variant.words, variant.replaced), []).append(
             number
         )
-    return [
-        Run(tuple(span_numbers), words, replaced)
-        for (_, words, replaced), span_numbers in numbers.items()
-    ]
-
-
-def _by_first_word(runs: Iterable[Run]) -> dict[str, list[Run]]:
     by_word: dict[str, list[Run]] = {}
-    for run in runs:
-        by_word.setdefault(remove_markers(run.tokens[0]), []).append(run)
+    for (_, words, replaced), span_numbers in numbers.items():
+        run = Run(tuple(span_numbers), words, replaced)
+        by_word.setdefault(remove_markers(words[0]), []).append(run)
     return by_word
 
 

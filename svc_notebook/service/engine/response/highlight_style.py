@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
-from svc_notebook.core.api.parameters import default_of
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.index.schema import INTERNAL, covers, read_searched
+from svc_notebook.service.engine.index.schema import covers
+from svc_notebook.service.engine.query.options import EffectiveParameters
 
 SNIPPET_WORDS = 10
 _SNIPPET = re.compile(r"([^:]+)(?::0*([1-9][0-9]{0,8}))?")
@@ -37,7 +38,9 @@ class HighlightedAttributes:
             for path, number in numbers.items()
             if path != "*" and not any(covers(entry, path) for entry in hidden)
         }
-        parents = frozenset(parent for path in named for parent in _parents_of(path))
+        parents = frozenset(
+            parent for path in named for parent in accumulate(path.split(".")[:-1], "{}.{}".format)
+        )
         return cls(named, numbers.get("*"), frozenset(hidden), parents)
 
     def __bool__(self) -> bool:
@@ -52,10 +55,6 @@ class HighlightedAttributes:
         if self.rest is not None:
             return record
         return [name for name in record if name in self.numbers or name in self.parents]
-
-    def top(self, name: str) -> int | None:
-        """Return the number that `*` gives a top-level attribute."""
-        return None if name in INTERNAL else self.rest
 
 
 @dataclass(frozen=True)
@@ -74,6 +73,9 @@ class Style:
     ellipsis: str
     only_matching_items: bool
     replacing: bool
+    _words_of: dict[tuple[int, ...], frozenset[str]] = field(
+        default_factory=dict, init=False, compare=False
+    )
 
     @cached_property
     def distinct(self) -> tuple[str, ...]:
@@ -87,28 +89,24 @@ class Style:
 
     def of_numbers(self, numbers: tuple[int, ...]) -> frozenset[str]:
         """Return the words with these numbers, cached: there are few such sets and many texts."""
-        cached = self._cache.get(numbers)
+        cached = self._words_of.get(numbers)
         if cached is None:
-            cached = self._cache[numbers] = frozenset([self.words[number] for number in numbers])
+            cached = self._words_of[numbers] = frozenset([self.words[number] for number in numbers])
         return cached
-
-    @cached_property
-    def _cache(self) -> dict[tuple[int, ...], frozenset[str]]:
-        return {}
 
     @classmethod
     def of(
         cls, settings: Mapping[str, Any], params: Mapping[str, Any], words: Sequence[str]
     ) -> Style:
         """Read the style of a search from its parameters and the index's settings."""
-        chosen = {name: _choose(name, params, settings) for name in _NAMES}
+        chosen = EffectiveParameters(settings, params)
         hidden = () if params.get("_seeUnretrievable") else settings.get("unretrievableAttributes")
         highlighted = chosen["attributesToHighlight"]
         if highlighted is None:
-            highlighted = [entry.path for entry in read_searched(settings)] or ["*"]
+            highlighted = [entry.path for entry in chosen.searched] or ["*"]
         return cls(
             words=tuple(words),
-            rules=TokenizerSettings.of(settings),
+            rules=chosen.rules,
             highlighted=HighlightedAttributes.of(
                 {name.strip(): 0 for name in highlighted}, hidden or ()
             ),
@@ -123,24 +121,6 @@ class Style:
         )
 
 
-_NAMES = (
-    "attributesToHighlight",
-    "attributesToSnippet",
-    "highlightPreTag",
-    "highlightPostTag",
-    "snippetEllipsisText",
-    "restrictHighlightAndSnippetArrays",
-    "replaceSynonymsInHighlight",
-)
-
-
-def _choose(name: str, *sources: Mapping[str, Any]) -> Any:
-    for source in sources:
-        if (given := source.get(name)) is not None:
-            return given
-    return default_of(name)
-
-
 def read_snippets(entries: Iterable[str]) -> dict[str, int]:
     """Read `attributesToSnippet`: the number of words of each attribute; raises `BadInput`."""
     return dict(_read_snippet(entry, position) for position, entry in enumerate(entries))
@@ -153,8 +133,3 @@ def _read_snippet(entry: str, position: int) -> tuple[str, int]:
             f'attributesToSnippet[{position}]: expected name or name:words, found "{entry}"'
         )
     return read[1].strip(), int(read[2] or SNIPPET_WORDS)
-
-
-def _parents_of(path: str) -> Iterable[str]:
-    parts = path.split(".")
-    return (".".join(parts[:length]) for length in range(1, len(parts)))

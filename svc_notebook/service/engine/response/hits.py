@@ -50,8 +50,6 @@ Fetch = Callable[[Sequence[str]], Iterable[Mapping[str, Any] | None]]
 Hit = dict[str, Any]
 # Fewer records are small enough to be returned whatever they contain.
 MAX_UNMEASURED_HITS = 100
-NO_MARKER = make_marker(Query(), EffectiveParameters({}, {}))
-NO_STYLE = Style.of({}, {"attributesToHighlight": []}, ())
 
 
 def make_hits(
@@ -63,33 +61,48 @@ def make_hits(
     options: EffectiveParameters,
 ) -> list[Hit]:
     """Fetch the records and build hits of those that still exist."""
-    retrieve, restrict = make_retriever(options), make_restrictor(options)
-    style, marker = NO_STYLE, NO_MARKER
-    if options["attributesToHighlight"] != [] or options["attributesToSnippet"]:
-        style = Style.of(options.settings, options.params, [word.text for word in query.words])
-    highlights, snippets = bool(style.highlighted), bool(style.snippeted)
-    if highlights or snippets:
-        marker = make_marker(query, options)
+    retrieve = make_retriever(options)
+    embedded = [
+        make_retriever(EffectiveParameters({}, {"attributesToRetrieve": names}))
+        for names in options.params.get(EMBEDDED_LISTS, ())
+    ]
+    markers = make_markers(query, options)
     hits = []
     for number, record in enumerate(fetch(ids)):
         check_time()
         if record is None:
             continue
-        hit = restrict(retrieve(record))
+        hit = _restrict(retrieve(record), embedded)
         if len(ids) > MAX_UNMEASURED_HITS:
             count_answer_bytes(len(msgspec.json.encode(hit)))
-        if snippets and (marked := restrict(snippet_hit(record, marker.match, style, marker.runs))):
-            hit["_snippetResult"] = marked
-        if highlights and (
-            marked := restrict(highlight_hit(record, marker.match, style, marker.runs))
-        ):
-            hit["_highlightResult"] = marked
+        for member, mark in markers.items():
+            if marked := _restrict(mark(record), embedded):
+                hit[member] = marked
         if infos is not None:
             hit["_rankingInfo"] = infos[number]
         if numbers:
             hit["_distinctSeqID"] = numbers[number]
         hits.append(hit)
     return hits
+
+
+def make_markers(
+    query: Query, options: EffectiveParameters
+) -> dict[str, Callable[[Record], dict[str, Any]]]:
+    """Return the functions that mark the matches of a record, by their members of the hit."""
+    if options["attributesToHighlight"] == [] and not options["attributesToSnippet"]:
+        return {}
+    style = Style.of(options.settings, options.params, [word.text for word in query.words])
+    results = {
+        "_snippetResult": (snippet_hit, style.snippeted),
+        "_highlightResult": (highlight_hit, style.highlighted),
+    }
+    match, runs = make_marker(query, options)
+    return {
+        member: partial(mark, matcher=match, style=style, runs=runs)
+        for member, (mark, selected) in results.items()
+        if selected
+    }
 
 
 def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
@@ -113,26 +126,14 @@ def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
     return retrieve
 
 
-def make_restrictor(options: EffectiveParameters) -> Callable[[Hit], Hit]:
-    """Return a function that reduces a hit or its highlights to the embedded lists."""
-    lists = options.params.get(EMBEDDED_LISTS, ())
-    pickers = [
-        make_retriever(EffectiveParameters({}, {"attributesToRetrieve": names})) for names in lists
-    ]
-
-    def restrict(hit: Record) -> Hit:
-        restricted = dict(hit)
-        for pick in pickers:
-            restricted = pick({OBJECT_ID: None, **restricted})
-        if OBJECT_ID not in hit:
-            del restricted[OBJECT_ID]
-        return restricted
-
-    return restrict if pickers else _leave
-
-
-def _leave(hit: Hit) -> Hit:
-    return hit
+def _restrict(hit: Hit, embedded: Sequence[Callable[[Record], Hit]]) -> Hit:
+    """Reduce a hit or its highlights to what the embedded lists name."""
+    restricted = hit
+    for pick in embedded:
+        restricted = pick({OBJECT_ID: None, **restricted})
+    if OBJECT_ID not in hit:
+        restricted.pop(OBJECT_ID, None)
+    return restricted
 
 
 def _pick(value: Record, paths: PathTree) -> Hit:

@@ -164,6 +164,8 @@ def find_hits(
             info["rerankerScore"] = reranker.scores[name]
     hits = make_hits(ids, infos, page.numbers, fetch, query, options)
     counts, stats = _count_facets(plan, matches, pinned)
+    strictness = options["relevancyStrictness"]
+    sorted_members = {"nbSortedHits": count, "appliedRelevancyStrictness": strictness}
     return SearchResult(
         hits,
         count if relevant is matches else _count_hits(plan, matches, pinned),
@@ -174,7 +176,7 @@ def find_hits(
         {
             **_extra(parsed, query, counted=counts is not None),
             **plan.geo.members(),
-            **_sorted_members(options, count),
+            **(sorted_members if options.sorts_relevant else {}),
         },
         (*notes, *reranker.notes, *hit_range.notes(count)),
     )
@@ -221,32 +223,27 @@ def _find_page(
 ) -> tuple[int, distinct.Grouped]:
     """Count all hits and return those of a page."""
     most = plan.options.distinct
-    others = distinct.without_groups(matches, pinned) if most else pinned.without_promoted(matches)
+    unpinned = pinned.set_promoted(matches, included=False)
+    others = distinct.without_groups(unpinned, pinned) if most else unpinned
     rest = distinct.count_groups(others) if most else sum(match.count for match in others)
     pinned = pinned.without_gaps(rest)
     span = pinned.other_hits(page)
-    count = rest + len(pinned)
+    count = rest + len(pinned.positions)
     reach = reranker.reach(span)
     if not most:
         order = pinned.insert(reranker.order_span(plan.rank(others, reach), span), page)
         return count, distinct.Grouped(order, ())
     best = distinct.find_leaders(plan, others, reach)
     leaders = pinned.insert(reranker.order_span(best, span), page)
-    members = distinct.find_members(plan, pinned.without_promoted(matches), leaders, most)
+    members = distinct.find_members(plan, unpinned, leaders, most)
     return count, members if most > 1 else distinct.Grouped(members.order, ())
 
 
 def _count_hits(plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned) -> int:
+    promoted, others = len(pinned.positions), pinned.set_promoted(matches, included=False)
     if plan.options.distinct:
-        return distinct.count_groups(distinct.without_groups(matches, pinned)) + len(pinned)
-    return sum(match.count for match in pinned.without_promoted(matches)) + len(pinned)
-
-
-def _sorted_members(options: EffectiveParameters, count: int) -> dict[str, int]:
-    """Return the response members about relevant sort."""
-    if not options.sorts_relevant:
-        return {}
-    return {"nbSortedHits": count, "appliedRelevancyStrictness": options["relevancyStrictness"]}
+        return promoted + distinct.count_groups(distinct.without_groups(others, pinned))
+    return promoted + sum(match.count for match in others)
 
 
 def _explain(
@@ -272,7 +269,7 @@ def _count_facets(
     if not paths:
         return None, None
     after = {path for path in paths if facets.counts_after_distinct(path, options)}
-    chosen = [(match.segment, match.rows) for match in pinned.with_promoted(matches)]
+    chosen = [(match.segment, match.rows) for match in pinned.set_promoted(matches, included=True)]
     reduced = distinct.only_leaders(plan, matches, pinned) if after else ()
     leading = [(match.segment, match.rows) for match in reduced]
     of = {path: leading if path in after else chosen for path in paths}
@@ -296,7 +293,7 @@ def find_values(
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     searched = keep_frequent_splits(read_query(options, plan.readers), plan.readers, options)
     with_semantic, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
-    matches = find_pinned(plan, pins).with_promoted(with_semantic)
+    matches = find_pinned(plan, pins).set_promoted(with_semantic, included=True)
     inner = EffectiveParameters(
         options.settings, {**options.params, "query": text, "removeStopWords": False}
     )
