@@ -18,14 +18,24 @@ from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS, Deadlin
 from svc_notebook.service.error_log import ERROR_LOG
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.http.auth import Authenticator, Caller
-from svc_notebook.service.http.body import (
+from svc_notebook.service.http.messages import (
     BodyMemory,
     ClientDisconnected,
     IncomingBody,
     MalformedBody,
+    Message,
+    Receive,
+    Send,
+    ServiceResponse,
+    compress_response,
+    crawler_error_response,
     discard_body,
+    error_response,
+    json_response,
+    preflight_response,
     read_body,
     read_json,
+    send_response,
 )
 from svc_notebook.service.http.reader_threads import LARGE_REQUEST_BYTES, ReaderThreads
 from svc_notebook.service.http.request import (
@@ -37,18 +47,6 @@ from svc_notebook.service.http.request import (
     read_body_key,
     read_head,
     refuse_security_tags,
-)
-from svc_notebook.service.http.response import (
-    Message,
-    Receive,
-    Send,
-    ServiceResponse,
-    compress_response,
-    crawler_error_response,
-    error_response,
-    json_response,
-    preflight_response,
-    send_response,
 )
 from svc_notebook.service.http.router import MethodNotAllowed, Router
 from svc_notebook.service.limits import check_index_name
@@ -332,6 +330,20 @@ def _count_queries(
 
 def _convert_error(error: Exception, state: RequestState, service: Service) -> ServiceResponse:
     """Convert an error to a response; an unexpected error gets the status 500."""
+    if (response := _convert_refusal(error, state)) is not None:
+        return response
+    if is_damage(error):
+        return error_response(500, service.store.report_damage(error))
+    if is_storage_failure(error):
+        return error_response(
+            507, f"nothing was written: {error}; {advise_on_storage(error)}, then try again"
+        )
+    ERROR_LOG.write_traceback(error)
+    return error_response(500, "the local service failed; its output contains the details")
+
+
+def _convert_refusal(error: Exception, state: RequestState) -> ServiceResponse | None:
+    """Convert the error of a request that is refused; None for another error."""
     of_events = state.endpoint is not None and state.endpoint.interface == "events"
     if isinstance(error, MethodNotAllowed):
         return error_response(405, str(error), {"allow": ", ".join(error.allowed)})
@@ -349,11 +361,4 @@ def _convert_error(error: Exception, state: RequestState, service: Service) -> S
     if isinstance(error, BadInput):
         members = error.members if isinstance(error, RecordTooBig) else None
         return error_response(400, str(error), members=members)
-    if is_damage(error):
-        return error_response(500, service.store.report_damage(error))
-    if is_storage_failure(error):
-        return error_response(
-            507, f"nothing was written: {error}; {advise_on_storage(error)}, then try again"
-        )
-    ERROR_LOG.write_traceback(error)
-    return error_response(500, "the local service failed; its output contains the details")
+    return None

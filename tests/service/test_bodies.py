@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from svc_notebook.core.api import integers
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
-from svc_notebook.service.http.body import read_json
+from svc_notebook.service.http.messages import read_json
 
 INTEGERS = st.integers(integers.INTEGERS.start, integers.INTEGERS.stop - 1)
 VALUES = st.recursive(

@@ -11,7 +11,7 @@ import pytest
 
 from svc_notebook.errors import TooMany
 from svc_notebook.service.engine.deadline import check_time
-from svc_notebook.service.http.body import ClientDisconnected
+from svc_notebook.service.http.messages import ClientDisconnected, Message, ServiceResponse
 from svc_notebook.service.http.reader_threads import (
     LARGE_REQUEST_BYTES,
     MAX_RUNNING_LARGE,
@@ -21,7 +21,6 @@ from svc_notebook.service.http.reader_threads import (
     WATCH_AFTER_SECONDS,
     ReaderThreads,
 )
-from svc_notebook.service.http.response import Message, ServiceResponse
 
 LARGE = LARGE_REQUEST_BYTES + 1
 

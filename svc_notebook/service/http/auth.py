@@ -18,11 +18,11 @@ from svc_notebook.core.api.secured_keys import Restrictions, read_secured_key
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters.filters import parse_filters, render
-from svc_notebook.service.http.body import Accounts
+from svc_notebook.service.engine.query.options import EXTENDED_PARAMETERS, add_implied
+from svc_notebook.service.http.messages import Accounts
 from svc_notebook.service.http.rate_limit import HourlyQueryLimit
 from svc_notebook.service.keyring import Keyring, Sources, StoredKey, is_in_networks, matches
 from svc_notebook.service.rules.filters import FILTERS
-from svc_notebook.service.rules.search_context import EXTENDED_PARAMETERS, add_implied
 
 # Statuses for wrong crawler credentials, where not 401 (api.md, Crawler API).
 CREDENTIAL_STATUSES = {"list_domains": 403}

@@ -13,7 +13,7 @@ from typing import cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from svc_notebook.service.http.response import (
+from svc_notebook.service.http.messages import (
     CORS_HEADERS,
     Message,
     Receive,

@@ -22,8 +22,7 @@ from svc_notebook.service.engine.deadline import (
     SearchCancelled,
     limit_time,
 )
-from svc_notebook.service.http.body import ClientDisconnected
-from svc_notebook.service.http.response import Receive, ServiceResponse
+from svc_notebook.service.http.messages import ClientDisconnected, Receive, ServiceResponse
 
 READER_THREADS = 6
 # Requests with a larger body use their caller's lane for large requests.

@@ -19,8 +19,16 @@ from svc_notebook.core.api import Endpoint
 from svc_notebook.core.api.families.keys import KeyEndpoints
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
-from svc_notebook.service.http.body import Accounts, BodyMemory, MalformedBody, read_body, read_json
-from svc_notebook.service.http.response import Message, Receive, ServiceResponse
+from svc_notebook.service.http.messages import (
+    Accounts,
+    BodyMemory,
+    MalformedBody,
+    Message,
+    Receive,
+    ServiceResponse,
+    read_body,
+    read_json,
+)
 from svc_notebook.service.indices.replica_setting import read_links
 from svc_notebook.service.logs import (
     SECRET_NAMES,

@@ -16,7 +16,7 @@ import msgspec
 from svc_notebook.errors import NotFound
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import Index, SegmentStore
-from svc_notebook.service.engine.ranking.rank_fusion import NEURAL
+from svc_notebook.service.engine.query.options import NEURAL
 from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.indices.published_index import (
     COLUMNS,

@@ -1,7 +1,4 @@
-"""A search as the conditions of rules read it: query words, contexts and filters.
-
-The parameter `naturalLanguages` implies others, a context of rules among them.
-"""
+"""A search as the conditions of rules read it: query words, contexts and filters."""
 
 from __future__ import annotations
 
@@ -13,35 +10,12 @@ from typing import Any, NamedTuple
 from svc_notebook.core.tokenization.tokenizer import split
 from svc_notebook.service.engine.filters.filters import Facet, Tag, Term, parse_filters
 from svc_notebook.service.engine.index.schema import TAGS
-from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.options import NATURAL_LANGUAGE_CONTEXT, EffectiveParameters
 from svc_notebook.service.engine.query.query import max_typos_of
 from svc_notebook.service.engine.query.term_variants import DEFAULT_LANGUAGES
 from svc_notebook.service.engine.response.facets import Named
 from svc_notebook.service.engine.text.lexicon import NormalizedLexicon
 from svc_notebook.service.engine.text.typos import typos_between
-
-CONTEXT = "natural_language"
-# Parameters to which the context is added.
-EXTENDED_PARAMETERS = ("ruleContexts", "analyticsTags")
-
-
-def add_implied(params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the parameters with those that `naturalLanguages` implies; given ones are kept."""
-    languages = params.get("naturalLanguages")
-    if not languages:
-        return params
-    implied = {
-        "removeStopWords": languages,
-        "ignorePlurals": languages,
-        "removeWordsIfNoResults": "allOptional",
-    }
-    added = {name: _with_context(params.get(name)) for name in EXTENDED_PARAMETERS}
-    return {**implied, **params, **added}
-
-
-def _with_context(given: list[str] | None) -> list[str]:
-    return list(dict.fromkeys((*(given or ()), CONTEXT)))
-
 
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]
@@ -75,7 +49,7 @@ class SearchContext:
     @cached_property
     def contexts(self) -> frozenset[str]:
         """The contexts of the search."""
-        languages = [CONTEXT] if self.options["naturalLanguages"] else []
+        languages = [NATURAL_LANGUAGE_CONTEXT] if self.options["naturalLanguages"] else []
         return frozenset([*self.options["ruleContexts"], *languages])
 
     @cached_property

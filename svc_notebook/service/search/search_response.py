@@ -25,13 +25,16 @@ from svc_notebook.service.embedder import read_texts
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_search import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
-from svc_notebook.service.engine.query.options import DEFAULTS, EMBEDDED_LISTS, EffectiveParameters
-from svc_notebook.service.engine.ranking.order import ScoreRecords
-from svc_notebook.service.engine.ranking.rank_fusion import (
+from svc_notebook.service.engine.query.options import (
+    DEFAULTS,
+    EMBEDDED_LISTS,
     NEURAL,
     RERANKED_HITS,
+    EffectiveParameters,
     SemanticOptions,
+    add_implied,
 )
+from svc_notebook.service.engine.ranking.order import ScoreRecords
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
@@ -42,7 +45,6 @@ from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.rules.consequence import RuleOutcome
 from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
-from svc_notebook.service.rules.search_context import add_implied
 from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
 from svc_notebook.service.search.visible_attributes import hidden_attributes
 
@@ -332,10 +334,10 @@ def _restrict_params(
         bound["_seeUnretrievable"] = True
     if lists := call.caller.retrievable_lists(index.name):
         bound[EMBEDDED_LISTS] = lists
-    texts = {name: text for name in COMMA_SEPARATED if isinstance(text := bound.get(name), str)}
-    return bound | {
-        name: [part for part in text.split(",") if part] for name, text in texts.items()
-    }
+    for name in COMMA_SEPARATED:
+        if isinstance(text := bound.get(name), str):
+            bound[name] = [part for part in text.split(",") if part]
+    return bound
 
 
 def _result_members(result: SearchResult) -> dict[str, Any]:

@@ -40,7 +40,7 @@ from svc_notebook.service.heap import (
     keep_freed_arrays,
     release_free_memory,
 )
-from svc_notebook.service.http.response import compress_response, json_response
+from svc_notebook.service.http.messages import compress_response, json_response
 from svc_notebook.service.indices.published_index import LazyEngine, PublishedIndex
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.resources.entries import APPLICATION_ID

@@ -159,11 +159,16 @@ def check_entries(settings: Mapping[str, Any]) -> None:
             if not _split_outside(entry):
                 raise BadInput(f'{setting}: "{entry}" names no attribute; remove it')
     for setting, value in settings.items():
-        entries = value if isinstance(value, list) and setting not in MAY_BE_BLANK else ()
-        if blank := [entry for entry in entries if isinstance(entry, str) and not entry.strip()]:
-            raise BadInput(f'{setting}: "{blank[0]}" is blank; remove it')
+        if setting not in MAY_BE_BLANK:
+            _refuse_blank(setting, value)
     for path in read_faceted(settings):
         _refuse_open(path, "attributesForFaceting", FACET_MODIFIERS)
+
+
+def _refuse_blank(setting: str, value: object) -> None:
+    for entry in value if isinstance(value, list) else ():
+        if isinstance(entry, str) and not entry.strip():
+            raise BadInput(f'{setting}: "{entry}" is blank; remove it')
 
 
 def read_filterable(settings: Mapping[str, Any]) -> dict[str, bool]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from svc_notebook.core.api.parameters import PARAMETERS
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
+from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import (
     Faceted,
     Searched,
@@ -30,7 +31,19 @@ VIRTUAL = "_virtual"
 # Internal parameter: lists of attributes in the form of `attributesToRetrieve`. Attributes outside
 # these lists are never returned.
 EMBEDDED_LISTS = "_embeddedLists"
+# The context of rules that `naturalLanguages` implies.
+NATURAL_LANGUAGE_CONTEXT = "natural_language"
+# Parameters to which the context is added.
+EXTENDED_PARAMETERS = ("ruleContexts", "analyticsTags")
 DEFAULTS = {name: parameter.default for name, parameter in PARAMETERS.items()}
+NEURAL = "neuralSearch"
+WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
+FEEDBACK_HITS, LATENT_SHARE = "localFeedbackHits", "localLatentShare"
+# Members of `semanticSearch` that only the local service has.
+RERANKED_HITS = "localRerankedHits"
+DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY, DEFAULT_FEEDBACK_HITS = 0.3, 0.2, 0
+DEFAULT_LATENT_SHARE = 0.5
+MAX_FEEDBACK_HITS = MAX_RERANKED_HITS = 100
 BOOLEAN_TEXTS = {"true": True, "false": False}
 
 
@@ -141,3 +154,68 @@ class EffectiveParameters:
         if not hidden or self.params.get("_seeUnretrievable"):
             return True
         return not any(covers(entry, path) for entry in hidden)
+
+
+def add_implied(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters with those that `naturalLanguages` implies; given ones are kept."""
+    languages = params.get("naturalLanguages")
+    if not languages:
+        return params
+    implied = {
+        "removeStopWords": languages,
+        "ignorePlurals": languages,
+        "removeWordsIfNoResults": "allOptional",
+    }
+    added = {name: _with_context(params.get(name)) for name in EXTENDED_PARAMETERS}
+    return {**implied, **params, **added}
+
+
+def _with_context(given: list[str] | None) -> list[str]:
+    return list(dict.fromkeys((*(given or ()), NATURAL_LANGUAGE_CONTEXT)))
+
+
+@dataclass(frozen=True)
+class SemanticOptions:
+    """How much similarity counts against words, from 0 to 1, and the least cosine of a hit.
+
+    `feedback_hits` are the best hits whose vectors move that of the query. `latent_share` is how
+    much latent vectors count in a similarity against those of an embedder, from 0 to 1. A reranker
+    orders the first `reranked_hits` hits, in any mode.
+    """
+
+    weight: float
+    min_similarity: float
+    feedback_hits: int = DEFAULT_FEEDBACK_HITS
+    latent_share: float = DEFAULT_LATENT_SHARE
+    reranked_hits: int = 0
+
+    @classmethod
+    def of(cls, options: EffectiveParameters) -> SemanticOptions:
+        """Read them from `semanticSearch`; raises `BadInput`."""
+        members: Mapping[str, Any] = options["semanticSearch"] or {}
+        weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)
+        min_similarity = _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1)
+        latent_share = _read_share(members, LATENT_SHARE, DEFAULT_LATENT_SHARE, 0)
+        feedback_hits = _read_count(members, FEEDBACK_HITS, MAX_FEEDBACK_HITS)
+        reranked_hits = _read_count(members, RERANKED_HITS, MAX_RERANKED_HITS)
+        return cls(weight, min_similarity, feedback_hits, latent_share, reranked_hits)
+
+
+def _read_share(members: Mapping[str, Any], name: str, default: float, minimum: float) -> float:
+    value = members.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not minimum <= value <= 1:
+        raise BadInput(f"semanticSearch: `{name}` must be a number from {minimum} to 1")
+    return float(value)
+
+
+def _read_count(members: Mapping[str, Any], name: str, limit: int) -> int:
+    value = members.get(name)
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= limit:
+        raise BadInput(
+            f"semanticSearch: `{name}` must be a whole number from 0 to {limit}; 0 turns it off"
+        )
+    return value

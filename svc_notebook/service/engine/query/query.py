@@ -239,39 +239,33 @@ def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list
 def _find_stop_words(
     words: Sequence[str], options: EffectiveParameters, *, ends_query: bool
 ) -> frozenset[int]:
+    prefixes = _find_prefixes(len(words), options, ends_query=ends_query)
     return frozenset(
         position
         for position, word in enumerate(words)
-        if not _is_prefix(options, ends_query=ends_query and position == len(words) - 1)
-        and options.is_stop_word(word)
+        if position not in prefixes and options.is_stop_word(word)
     )
 
 
-def _is_prefix(options: EffectiveParameters, *, ends_query: bool) -> bool:
-    """Return whether a word is matched as a prefix."""
-    kind = options["queryType"]
-    return bool(kind == "prefixAll" or (kind == "prefixLast" and ends_query))
+def _find_prefixes(count: int, options: EffectiveParameters, *, ends_query: bool) -> range:
+    """Return the positions of the words, among `count`, that match as prefixes."""
+    starts = {"prefixAll": 0, "prefixLast": max(0, count - ends_query)}
+    return range(starts.get(options["queryType"], count), count)
 
 
 def _read_run(
     part: _Part, options: EffectiveParameters, *, ends_query: bool, before: int
 ) -> list[QueryWord]:
     words = part.words
-    last = len(words) - 1
+    prefixes = _find_prefixes(len(words), options, ends_query=ends_query)
     read = []
     for position, (word, parts) in enumerate(zip(words, part.parts, strict=True)):
-        prefix = _is_prefix(options, ends_query=ends_query and position == last)
         typos = max_typos_of(word, options)
-        variant_typed = TermVariant((word,), max_typos=typos, prefix=prefix)
+        variant_typed = TermVariant((word,), max_typos=typos, prefix=position in prefixes)
         read.append([variant_typed, *_split_word(word, parts, typos, options)])
     for position, variant in _join_words(words, before, options):
         read[position].append(variant)
-    final = len(part.all_words) - 1
-    prefixes = [
-        position
-        for position in range(final + 1)
-        if _is_prefix(options, ends_query=ends_query and position == final)
-    ]
+    prefixes = _find_prefixes(len(part.all_words), options, ends_query=ends_query)
     for position, variant in expand_words(part.all_words, part.dropped, before, options, prefixes):
         prefix_of_compound = variant.splitter is not None and read[position][0].prefix
         read[position].append(variant._replace(prefix=True) if prefix_of_compound else variant)
@@ -320,16 +314,20 @@ def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -
     texts = [word.text for word in words]
     places: list[int] = []
     for entry in entries:
-        entry_words = split(entry, options.rules)
-        if options.languages_of("removeStopWords"):
-            stop_words = _find_stop_words(entry_words, options, ends_query=False)
-            entry_words = [
-                word for n, word in enumerate(entry_words) if n not in stop_words
-            ] or entry_words
+        entry_words = _split_optional(entry, options)
         for start in range(len(texts) - len(entry_words) + 1 if entry_words else 0):
             if texts[start : start + len(entry_words)] == entry_words:
                 places += range(start, start + len(entry_words))
     return places
+
+
+def _split_optional(entry: str, options: EffectiveParameters) -> list[str]:
+    """Return the words of an entry of optionalWords, without stop words if others are left."""
+    words = split(entry, options.rules)
+    if not options.languages_of("removeStopWords"):
+        return words
+    stop_words = _find_stop_words(words, options, ends_query=False)
+    return [word for position, word in enumerate(words) if position not in stop_words] or words
 
 
 def separate_query(options: EffectiveParameters, readers: Sequence[SegmentReader]) -> str:

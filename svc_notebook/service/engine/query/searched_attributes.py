@@ -23,6 +23,8 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 # An occurrence's rank: its attribute's rank times this, plus its position if order counts.
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
 
+# Stands for the entry of an attribute that searchableAttributes does not have.
+UNLISTED = Searched("", 0, ordered=False)
 # Of segments with more attributes, few results are cached: they take megabytes each.
 MAX_CACHED_SLOTS = 1_000
 Paths = tuple[str, ...]
@@ -137,16 +139,16 @@ def _make_searched_attributes(
     no_prefixes: Paths,
     no_exact: Paths,
 ) -> SearchedAttributes:
-    covering = [first_covering(path, searched) for path in slots]
+    covering = [first_covering(path, searched) or UNLISTED for path in slots]
     # By path, so that another order of the entries has the same groups.
     entries = sorted(searched, key=lambda entry: entry.path)
-    groups = [entries.index(entry) if entry else 0 for entry in covering]
+    number_of = {entry: number for number, entry in enumerate(entries)}
+    groups = [number_of.get(entry, 0) for entry in covering]
     given = () if weights == HALVING else read_weights(weights, entries)
     return SearchedAttributes(
         slots,
-        np.array([entry.rank if entry else 0 for entry in covering], np.int64)
-        * POSITIONS_PER_ATTRIBUTE,
-        np.array([POSITION_MASK if entry and entry.ordered else 0 for entry in covering], np.int32),
+        np.array([entry.rank for entry in covering], np.int64) * POSITIONS_PER_ATTRIBUTE,
+        np.array([POSITION_MASK * entry.ordered for entry in covering], np.int32),
         np.array(groups, np.intp),
         given or tuple(entry.weight for entry in entries) or (1.0,),
         _only(slots, restricted),

@@ -10,15 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.schema import Sorted
-from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.options import EffectiveParameters, SemanticOptions
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.ranking import id_ranks, read_steps
 from svc_notebook.service.engine.ranking.retrieval import (
@@ -32,66 +31,11 @@ from svc_notebook.service.engine.semantic.vector_table import (
     SIMILARITY_SCALE,
 )
 
-NEURAL = "neuralSearch"
-WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
-FEEDBACK_HITS, LATENT_SHARE = "localFeedbackHits", "localLatentShare"
-# Members of `semanticSearch` that only the local service has.
-RERANKED_HITS = "localRerankedHits"
-DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY, DEFAULT_FEEDBACK_HITS = 0.3, 0.2, 0
-DEFAULT_LATENT_SHARE = 0.5
-MAX_FEEDBACK_HITS = MAX_RERANKED_HITS = 100
 # The best hits by words, and by similarity, that are fused; other hits by words follow them.
 FUSED_HITS = 1000
 NO_SCORES = np.zeros(0)
 # Source of the value: Cormack, Clarke and Buettcher, Reciprocal rank fusion (2009).
 RANK_OFFSET = 60
-
-
-@dataclass(frozen=True)
-class SemanticOptions:
-    """How much similarity counts against words, from 0 to 1, and the least cosine of a hit.
-
-    `feedback_hits` are the best hits whose vectors move that of the query. `latent_share` is how
-    much latent vectors count in a similarity against those of an embedder, from 0 to 1. A reranker
-    orders the first `reranked_hits` hits, in any mode.
-    """
-
-    weight: float
-    min_similarity: float
-    feedback_hits: int = DEFAULT_FEEDBACK_HITS
-    latent_share: float = DEFAULT_LATENT_SHARE
-    reranked_hits: int = 0
-
-    @classmethod
-    def of(cls, options: EffectiveParameters) -> SemanticOptions:
-        """Read them from `semanticSearch`; raises `BadInput`."""
-        members: Mapping[str, Any] = options["semanticSearch"] or {}
-        weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)
-        min_similarity = _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1)
-        latent_share = _read_share(members, LATENT_SHARE, DEFAULT_LATENT_SHARE, 0)
-        feedback_hits = _read_count(members, FEEDBACK_HITS, MAX_FEEDBACK_HITS)
-        reranked_hits = _read_count(members, RERANKED_HITS, MAX_RERANKED_HITS)
-        return cls(weight, min_similarity, feedback_hits, latent_share, reranked_hits)
-
-
-def _read_share(members: Mapping[str, Any], name: str, default: float, minimum: float) -> float:
-    value = members.get(name)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not minimum <= value <= 1:
-        raise BadInput(f"semanticSearch: `{name}` must be a number from {minimum} to 1")
-    return float(value)
-
-
-def _read_count(members: Mapping[str, Any], name: str, limit: int) -> int:
-    value = members.get(name)
-    if value is None:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= limit:
-        raise BadInput(
-            f"semanticSearch: `{name}` must be a whole number from 0 to {limit}; 0 turns it off"
-        )
-    return value
 
 
 def find_obstacle(options: EffectiveParameters) -> str:

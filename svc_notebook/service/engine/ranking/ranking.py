@@ -11,7 +11,7 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.ranking.criteria import TEXT, Candidates
+from svc_notebook.service.engine.ranking.criteria import NO_ROWS, TEXT, Candidates
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.top_k_pruning import prune_by_positions
 from svc_notebook.service.engine.term_dictionary import TermDictionary, rank_strings
@@ -220,16 +220,14 @@ def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:
 
     Complete ties are ordered by textual relevance if `scores_ties`, then by objectID.
     """
-    if not ranked:
-        return Order([], np.zeros(0, np.int16), np.zeros(0, np.int64))
     candidates = {part.candidates.match.segment: part.candidates for part in ranked}
     sizes = [len(part.rows) for part in candidates.values()]
     numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), sizes)
-    rows = np.concatenate([part.rows for part in candidates.values()])
+    rows = np.concatenate([NO_ROWS, *(part.rows for part in candidates.values())])
     unsorted = Order([*candidates], numbers, rows, candidates)
     columns = zip(*(part.keys for part in ranked), strict=True)
     keys = [_join_keys(column, sizes) for column in columns if any(column)]
-    last = np.arange(len(rows)) if len(ranked) == 1 else id_ranks(unsorted)
+    last = np.arange(len(rows)) if len(ranked) < 2 else id_ranks(unsorted)
     places = _sort(keys, last)
     if scores_ties and (tied := _find_tied(keys, places)).any():
         keys.append(_score_tied(ranked, tied))
@@ -276,17 +274,18 @@ def _score_tied(ranked: Sequence[Ranked], tied: Array) -> Array:
 
 
 def _join_keys(column: Sequence[RankingColumn | None], sizes: Sequence[int]) -> Array:
-    """Renumber texts so that they compare across segments."""
-    keys = [key for key in column if key is not None]
-    if len(column) == 1:
-        return keys[0].sort_values()
-    if not any(key.names for key in keys):
-        return np.concatenate(
-            [
-                np.zeros(size, np.int16) if key is None else key.sort_values()
-                for key, size in zip(column, sizes, strict=True)
-            ]
-        )
+    """Return the sort values of all segments; at least one of them has the column."""
+    if any(key.names for key in column if key):
+        return _number_texts(column, sizes)
+    keys = [
+        key.sort_values() if key else np.zeros(size, np.int16)
+        for key, size in zip(column, sizes, strict=True)
+    ]
+    return keys[0] if len(keys) == 1 else np.concatenate(keys)
+
+
+def _number_texts(column: Sequence[RankingColumn | None], sizes: Sequence[int]) -> Array:
+    """Number the texts of all segments, so that they compare across segments."""
     texts = [
         text
         for key, size in zip(column, sizes, strict=True)
@@ -294,7 +293,7 @@ def _join_keys(column: Sequence[RankingColumn | None], sizes: Sequence[int]) -> 
     ]
     number_of = {text: number for number, text in enumerate(sorted(set(texts)))}
     sort_values = np.fromiter(map(number_of.__getitem__, texts), np.int64, len(texts))
-    return -sort_values if keys[0].descending else sort_values
+    return -sort_values if any(key.descending for key in column if key) else sort_values
 
 
 def _read_codes(key: RankingColumn) -> list[str]:

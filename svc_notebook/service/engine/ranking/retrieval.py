@@ -232,10 +232,10 @@ def match_words(
         match_now = partial(_match_word, lookup, len(rows), word)
         key = (fields, words_without_typos, word)
         words.append(match_now() if kept is None else kept.get_or_match(key, match_now))
-    for match in words:
-        if not match.word.optional:
-            rows = rows & match.found
-    if words and all(match.word.optional for match in words):
+    required = [match.found for match in words if not match.word.optional]
+    for found in required:
+        rows = rows & found
+    if words and not required:
         rows = rows & np.logical_or.reduce([match.found for match in words])
     for sequence in query.sequences:
         matches = words[sequence.start : sequence.stop]
@@ -254,10 +254,7 @@ def find_adjacent(matches: Sequence[WordMatch], widths: Sequence[int], records: 
     A variant of several query words takes the place of all of them in the sequence. A word takes
     one position, or `widths` positions if its parts are indexed.
     """
-    covered: dict[int, range] = {}
-    for number, match in enumerate(matches):
-        for span in {chunk.span for chunk in match.chunks if chunk.span}:
-            covered[span] = range(covered[span].start if span in covered else number, number + 1)
+    covered = _find_covered(matches)
     mask = np.zeros(records, bool)
     # The places where the word with this number, or the end, is next to the words before it.
     starts: list[list[Array]] = [[] for _ in range(len(matches) + 1)]
@@ -274,6 +271,15 @@ def find_adjacent(matches: Sequence[WordMatch], widths: Sequence[int], records: 
             for length in {adjoining.length, widths[number]}:
                 starts[words.stop].append(adjoining.places() + length)
     return mask
+
+
+def _find_covered(matches: Sequence[WordMatch]) -> dict[int, range]:
+    """Return the numbers of the words that the variants of each span take the place of."""
+    covered: dict[int, range] = {}
+    for number, match in enumerate(matches):
+        for span in {chunk.span for chunk in match.chunks if chunk.span}:
+            covered[span] = range(covered[span].start if span in covered else number, number + 1)
+    return covered
 
 
 def _match_word(lookup: Callable[[], PostingsLookup], records: int, word: QueryWord) -> WordMatch:

@@ -14,10 +14,11 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.segment import SegmentReader
+from svc_notebook.service.engine.query.options import SemanticOptions
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.ranking.criteria import TEXT
 from svc_notebook.service.engine.ranking.order import Order
-from svc_notebook.service.engine.ranking.rank_fusion import SemanticOptions, add_nearest
+from svc_notebook.service.engine.ranking.rank_fusion import add_nearest
 from svc_notebook.service.engine.ranking.retrieval import (
     RowSimilarities,
     SegmentMatch,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -69,11 +69,7 @@ def counts_after_distinct(path: str, options: EffectiveParameters) -> bool:
 def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict[str, int]:
     """Count the values of a facet and return the most frequent or the first ones."""
     check_time()
-    labelled = [
-        (labels, mask)
-        for segment, mask in chosen
-        if (labels := segment.labels.get(path)) is not None
-    ]
+    labelled = _skip_missing((segment.labels.get(path), mask) for segment, mask in chosen)
     counts = _map_parts(lambda part: part[0].count(part[1]), labelled)
     parts = [(labels, count) for (labels, _), count in zip(labelled, counts, strict=True)]
     max_values = options["maxValuesPerFacet"]
@@ -86,11 +82,7 @@ def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict
 def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
     """Return the min, max, avg and sum of a facet's numbers; None without numbers."""
     check_time()
-    columns = [
-        (numbers, mask)
-        for segment, mask in chosen
-        if (numbers := segment.numbers.get(path)) is not None
-    ]
+    columns = _skip_missing((segment.numbers.get(path), mask) for segment, mask in chosen)
     summaries = _map_parts(lambda part: part[0].summarize(part[1]), columns)
     parts = [part for part in summaries if part is not None]
     if not parts:
@@ -103,6 +95,11 @@ def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
         "sum": total,
     }
     return {name: _to_number(value) for name, value in stats.items()}
+
+
+def _skip_missing(columns: Iterable[tuple[T | None, Array]]) -> list[tuple[T, Array]]:
+    """Return the columns of the segments that have the facet."""
+    return [(column, mask) for column, mask in columns if column is not None]
 
 
 def search_facet(

@@ -217,7 +217,7 @@ def _choose(hits: Sequence[TokenHit]) -> TokenMatch:
     The token is a synonym if no chosen word is the query's own.
     """
     fewest = min(hits).typos
-    spans = {hit.span for hit in hits if hit.span and hit.typos == fewest}
+    spans = {hit.span for hit in hits if hit.typos == fewest} - {0}
     chosen = [hit for hit in hits if hit.typos == fewest or hit.span in spans]
     has_query_word = any(not hit.replaced for hit in chosen)
     return TokenMatch(

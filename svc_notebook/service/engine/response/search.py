@@ -13,7 +13,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.schema import Schema, read_filterable
 from svc_notebook.service.engine.index.segment import SegmentReader
-from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.options import NEURAL, EffectiveParameters, SemanticOptions
 from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct
 from svc_notebook.service.engine.ranking.criteria import Candidates
@@ -27,8 +27,6 @@ from svc_notebook.service.engine.ranking.promoted_hits import (
     without_hidden,
 )
 from svc_notebook.service.engine.ranking.rank_fusion import (
-    NEURAL,
-    SemanticOptions,
     find_obstacle,
     sorts_first,
 )
@@ -268,14 +266,21 @@ def _count_facets(
     paths = facets.read_facets(options)
     if not paths:
         return None, None
-    after = {path for path in paths if facets.counts_after_distinct(path, options)}
+    counted = _find_counted(plan, matches, pinned, paths)
+    counts = {path: facets.count_facet(rows, path, options) for path, rows in counted.items()}
+    measured = {path: facets.measure_facet(rows, path) for path, rows in counted.items()}
+    return counts, {path: stats for path, stats in measured.items() if stats} or None
+
+
+def _find_counted(
+    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned, paths: Sequence[str]
+) -> dict[str, facets.Chosen]:
+    """Return the rows that count in each facet."""
+    after = {path for path in paths if facets.counts_after_distinct(path, plan.options)}
     chosen = [(match.segment, match.rows) for match in pinned.set_promoted(matches, included=True)]
     reduced = distinct.only_leaders(plan, matches, pinned) if after else ()
     leading = [(match.segment, match.rows) for match in reduced]
-    of = {path: leading if path in after else chosen for path in paths}
-    counts = {path: facets.count_facet(of[path], path, options) for path in paths}
-    stats = {path: measured for path in paths if (measured := facets.measure_facet(of[path], path))}
-    return counts, stats or None
+    return {path: leading if path in after else chosen for path in paths}
 
 
 def find_values(
