@@ -233,8 +233,8 @@ def match_words(
         key = (fields, words_without_typos, word)
         words.append(match_now() if kept is None else kept.get_or_match(key, match_now))
     required = [match.found for match in words if not match.word.optional]
-    for found in required:
-        rows = rows & found
+    for mask in required:
+        rows = rows & mask
     if words and not required:
         rows = rows & np.logical_or.reduce([match.found for match in words])
     for sequence in query.sequences:
