@@ -288,20 +288,25 @@ def _check_body_rights(
     """Check the rights that depend on the body: of each batched action, on each index."""
     if given.get("index") is not None:
         check_index_name(given["index"])
-    requests = given.get("requests") if "*" in endpoint.path or endpoint.acl == "actions" else None
-    needed = {
-        (
-            ACTION_RIGHTS[request["action"]] if endpoint.acl == "actions" else endpoint.acl,
-            given.get("index") or request.get("indexName") or request.get("index_name", ""),
-        ): None
-        for request in requests or ()
-    }
-    for right, index in needed:
-        caller.require(right, [index])
+    if "*" in endpoint.path or endpoint.acl == "actions":
+        for right, index in _find_needed_rights(endpoint, given):
+            caller.require(right, [index])
     if endpoint.name == "operate_index":
         caller.require(endpoint.acl, [given["destination"]])
     if given.get("forwardToReplicas") or given.get("forwardToSlaves"):
         _check_replicas(service, endpoint, caller, given["index"])
+
+
+def _find_needed_rights(endpoint: Endpoint, given: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """Return each right that the requests of a call need, and the index that it concerns."""
+    needed = (
+        (
+            ACTION_RIGHTS[request["action"]] if endpoint.acl == "actions" else endpoint.acl,
+            given.get("index") or request.get("indexName") or request.get("index_name", ""),
+        )
+        for request in given.get("requests") or ()
+    )
+    return dict.fromkeys(needed)
 
 
 def _check_replicas(service: Service, endpoint: Endpoint, caller: Caller, index: str) -> None:

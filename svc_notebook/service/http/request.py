@@ -298,16 +298,22 @@ def named_indices(endpoint: Endpoint, given: Mapping[str, Any], answer: Any) -> 
     """Return the indices that a request and its response name besides the one of the path."""
     if not may_name_others(endpoint):
         return []
-    requests = given.get("requests") or () if "*" in endpoint.path else ()
-    names = {
-        request.get("indexName") or request.get("index_name") or NO_INDEX for request in requests
-    }
+    names = _names_in_requests(given.get("requests") or ()) if "*" in endpoint.path else set()
     answer = answer if isinstance(answer, dict) else {}
     for settings in (given.get("settings") or {}, answer):
         names |= {link.name for link in read_links(settings.get("replicas") or ())}
-    names |= {answer["primary"]} if "primary" in answer else set()
-    names |= {given["destination"]} if "destination" in given else set()
+    names |= {
+        members[name]
+        for members, name in ((answer, "primary"), (given, "destination"))
+        if name in members
+    }
     return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]
+
+
+def _names_in_requests(requests: Iterable[Mapping[str, Any]]) -> set[str]:
+    return {
+        request.get("indexName") or request.get("index_name") or NO_INDEX for request in requests
+    }
 
 
 def hide_secrets(value: Any) -> Any:

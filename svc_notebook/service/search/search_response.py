@@ -75,7 +75,7 @@ def answer_search(
             call, assigned.target, assigned.params, partial(_find, call)
         )
     index, outcome = searched.index, searched.outcome
-    answer = _result_members(result) | _request_members(call, searched, params)
+    answer = _make_members(call, searched, params, result)
     if assigned.test is not None:
         answer |= assigned.members
     if params.get("mode") == NEURAL:
@@ -340,22 +340,18 @@ def _restrict_params(
     return bound
 
 
-def _result_members(result: SearchResult) -> dict[str, Any]:
+def _make_members(
+    call: CallContext, searched: SearchWithRules, params: Mapping[str, Any], result: SearchResult
+) -> dict[str, Any]:
+    """Return the response members of the result and of the request."""
+    index = searched.index
     facets = {"facets": result.facets, "facets_stats": result.facets_stats}
-    return {
+    answer: dict[str, Any] = {
         "hits": result.hits,
         "nbHits": result.nbHits,
         **result.paging,
         **{name: value for name, value in facets.items() if value is not None},
         **result.extra,
-    }
-
-
-def _request_members(
-    call: CallContext, searched: SearchWithRules, params: Mapping[str, Any]
-) -> dict[str, Any]:
-    index = searched.index
-    answer: dict[str, Any] = {
         "query": call.caller.restrict(searched.original, index.name).get("query", ""),
         "params": encode_params(searched.outcome.params),
         "renderingContent": option(index, params, "renderingContent") or {},

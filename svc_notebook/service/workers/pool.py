@@ -216,6 +216,10 @@ class SearchWorkers:
         finally:
             deadline.on_cancel = None
         deadline.raise_if_cancelled()
+        return self._join_unchanged(replies, since)
+
+    def _join_unchanged(self, replies: Sequence[WorkerReply], since: int) -> WorkerReply | None:
+        """Join replies; None, which is counted, if one has no answer or records changed."""
         for reply in replies:
             if reply.outcome not in ("answered", "refused"):
                 self.counts.decline(reply.reason or reply.outcome, reply.fault)

@@ -90,19 +90,28 @@ def covers(entry: str, path: str) -> bool:
     return path == entry or path.startswith(f"{entry}.")
 
 
+def is_covered(path: str, entries: Iterable[str]) -> bool:
+    """Return whether an attribute equals one of the entries or is nested in one."""
+    return any(covers(entry, path) for entry in entries)
+
+
 def first_covering(path: str, entries: Sequence[Searched]) -> Searched | None:
     """Return the first entry that covers an attribute, None if there is none."""
     return next((entry for entry in entries if covers(entry.path, path)), None)
 
 
+def split_excluded(entries: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the entries in the form of `attributesToRetrieve`, and those that a minus excludes."""
+    names = [entry.strip() for entry in entries]
+    excluded = [name[1:] for name in names if name.startswith("-")]
+    return [name for name in names if not name.startswith("-")], excluded
+
+
 def names_path(entries: Sequence[str], path: str) -> bool:
     """Return whether a list in the form of `attributesToRetrieve` includes an attribute."""
-    names = [entry.strip() for entry in entries]
-    unwanted = [name[1:] for name in names if name.startswith("-")]
-    named = [name for name in names if not name.startswith("-")]
+    named, unwanted = split_excluded(entries)
     everything = "*" in named or (not named and bool(unwanted))
-    shown = everything or any(covers(name, path) for name in named)
-    return shown and not any(covers(name, path) for name in unwanted)
+    return (everything or is_covered(path, named)) and not is_covered(path, unwanted)
 
 
 def read_searched(settings: Mapping[str, Any]) -> list[Searched]:

@@ -42,7 +42,7 @@ from svc_notebook.service.engine.index.schema import (
     TAGS,
     Schema,
     Sorted,
-    covers,
+    is_covered,
 )
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 
@@ -316,7 +316,7 @@ def _read_texts(
 def _is_searched(path: str, schema: Schema) -> bool:
     if not schema.searched:
         return path not in INTERNAL
-    return any(covers(entry, path) for entry in schema.searched)
+    return is_covered(path, schema.searched)
 
 
 def _texts_of(leaf: Leaf, *, everything: bool) -> Leaf:

@@ -13,7 +13,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import (
     Faceted,
     Searched,
-    covers,
+    is_covered,
     names_path,
     read_faceted,
     read_filterable,
@@ -153,7 +153,7 @@ class EffectiveParameters:
         hidden = self.settings.get("unretrievableAttributes")
         if not hidden or self.params.get("_seeUnretrievable"):
             return True
-        return not any(covers(entry, path) for entry in hidden)
+        return not is_covered(path, hidden)
 
 
 def add_implied(params: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -17,7 +17,13 @@ from svc_notebook.service.engine.index.postings import (
     POSITION_MASK,
     SLOT_SHIFT,
 )
-from svc_notebook.service.engine.index.schema import Searched, covers, first_covering, read_searched
+from svc_notebook.service.engine.index.schema import (
+    Searched,
+    covers,
+    first_covering,
+    is_covered,
+    read_searched,
+)
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 # An occurrence's rank: its attribute's rank times this, plus its position if order counts.
@@ -186,7 +192,7 @@ def is_alone(spots: Array) -> Array:
 def path_test(paths: Iterable[str]) -> Callable[[str], bool]:
     """Return a predicate: whether an attribute is one of these paths or nested in one."""
     entries = list(paths)
-    return lambda path: any(covers(entry, path) for entry in entries)
+    return lambda path: is_covered(path, entries)
 
 
 def _restricted(options: EffectiveParameters) -> Paths | None:

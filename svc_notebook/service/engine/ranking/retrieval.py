@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from operator import attrgetter, is_
+from functools import cache, cached_property, partial, reduce
+from operator import and_, attrgetter, is_
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -232,15 +232,12 @@ def match_words(
         match_now = partial(_match_word, lookup, len(rows), word)
         key = (fields, words_without_typos, word)
         words.append(match_now() if kept is None else kept.get_or_match(key, match_now))
-    required = [match.found for match in words if not match.word.optional]
-    for mask in required:
-        rows = rows & mask
-    if words and not required:
+    rows = reduce(and_, (match.found for match in words if not match.word.optional), rows)
+    if words and all(match.word.optional for match in words):
         rows = rows & np.logical_or.reduce([match.found for match in words])
     for sequence in query.sequences:
         matches = words[sequence.start : sequence.stop]
-        if not any(match.word.optional for match in matches):
-            rows = rows & find_adjacent(matches, sequence.widths, len(rows))
+        rows = rows & find_adjacent(matches, sequence.widths, len(rows))
     for variant in query.excluded:
         check_time()
         rows = rows.copy()
@@ -251,9 +248,12 @@ def match_words(
 def find_adjacent(matches: Sequence[WordMatch], widths: Sequence[int], records: int) -> Array:
     """Return the mask of the records where the words are next to each other, in their order.
 
-    A variant of several query words takes the place of all of them in the sequence. A word takes
-    one position, or `widths` positions if its parts are indexed.
+    If a word is optional, these are all records. A variant of several query words takes the place
+    of all of them in the sequence. A word takes one position, or `widths` positions if its parts
+    are indexed.
     """
+    if any(match.word.optional for match in matches):
+        return np.ones(records, bool)
     covered = _find_covered(matches)
     mask = np.zeros(records, bool)
     # The places where the word with this number, or the end, is next to the words before it.

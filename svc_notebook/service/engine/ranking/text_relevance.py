@@ -109,7 +109,10 @@ def score_rows(
     words: Sequence[Sequence[OwnedOccurrences]],
 ) -> Array:
     """Return the scores of rows as integers, in units of the last of `SCORE_DIGITS` digits."""
-    weights = _OccurrenceWeights.of(statistics, segment, fields)
+    lengths, totals = segment.lengths(fields.groups, len(fields.weights))
+    shares = LENGTH_SHARE / statistics.mean_lengths
+    group_weights = np.array(fields.weights) * WEIGHT_SCALE
+    weights = _OccurrenceWeights(fields, lengths, totals.highest, group_weights, shares)
     total: Array = np.zeros(len(rows))
     for rarity, occurrences in zip(statistics.rarities, words, strict=True):
         sums: Array = np.zeros(len(rows))
@@ -132,15 +135,6 @@ class _OccurrenceWeights:
     highest: int
     weights: Array
     shares: Array
-
-    @classmethod
-    def of(
-        cls, statistics: TermStatistics, segment: Segment, fields: SearchedAttributes
-    ) -> _OccurrenceWeights:
-        """Read the lengths of the attributes and their weights."""
-        lengths, totals = segment.lengths(fields.groups, len(fields.weights))
-        weights = np.array(fields.weights) * WEIGHT_SCALE
-        return cls(fields, lengths, totals.highest, weights, LENGTH_SHARE / statistics.mean_lengths)
 
     def read(self, chunk: Chunk, rows: Array) -> Array:
         """Return the weights of occurrences; `rows` are their records."""

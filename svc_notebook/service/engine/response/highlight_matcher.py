@@ -152,7 +152,9 @@ class _Tokens:
         self._by_second: dict[str, tuple[TokenTest, ...]] = {}
         for number, variant in variants:
             if not _is_analyzed(variant):
-                self._index_word(_QueryWordMatcher.of(number, variant, match_options))
+                max_typos = variant.max_typos if match_options.typos else 0
+                prefix = variant.prefix and match_options.prefixes
+                self._index_word(_QueryWordMatcher(number, variant.words[0], max_typos, prefix))
         self._heads = _Heads(
             self._by_first, self._by_second, self._exact, every=bool(self._analyzed)
         )
@@ -238,14 +240,6 @@ class _QueryWordMatcher:
     word: str
     max_typos: int
     prefix: bool
-
-    @classmethod
-    def of(
-        cls, number: int, variant: TermVariant, match_options: MatchOptions
-    ) -> _QueryWordMatcher:
-        """Read the word's options under the match options."""
-        max_typos = variant.max_typos if match_options.typos else 0
-        return cls(number, variant.words[0], max_typos, variant.prefix and match_options.prefixes)
 
     def match(self, token: str) -> TokenHit | None:
         """Compare the word with a token of the same first letter."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.index.schema import covers
+from svc_notebook.service.engine.index.schema import is_covered
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 SNIPPET_WORDS = 10
@@ -36,7 +36,7 @@ class HighlightedAttributes:
         named = {
             path: number
             for path, number in numbers.items()
-            if path != "*" and not any(covers(entry, path) for entry in hidden)
+            if path != "*" and not is_covered(path, hidden)
         }
         parents = frozenset(
             parent for path in named for parent in accumulate(path.split(".")[:-1], "{}.{}".format)

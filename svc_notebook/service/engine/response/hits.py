@@ -11,7 +11,7 @@ import msgspec
 
 from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import Record
-from svc_notebook.service.engine.index.schema import OBJECT_ID
+from svc_notebook.service.engine.index.schema import OBJECT_ID, split_excluded
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.response.highlight import Style, highlight_hit, snippet_hit
@@ -107,12 +107,10 @@ def make_markers(
 
 def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
     """Return a function that reduces a record to its requested and visible attributes."""
-    entries = [entry.strip() for entry in options["attributesToRetrieve"]]
-    named = [entry for entry in entries if not entry.startswith("-")]
-    unwanted = [entry[1:] for entry in entries if entry.startswith("-")]
+    named, unwanted = split_excluded(options["attributesToRetrieve"])
+    retrieve_all = "*" in named or (not named and bool(unwanted))
     if not options.params.get("_seeUnretrievable"):
         unwanted += options.settings.get("unretrievableAttributes") or ()
-    retrieve_all = "*" in named or (not named and bool(entries))
     paths = None if retrieve_all else PathTree.of(named)
     excluded = PathTree.of(path for path in unwanted if path != OBJECT_ID)
     return partial(_retrieve, paths=paths, excluded=excluded)
