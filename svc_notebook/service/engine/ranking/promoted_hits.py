@@ -76,11 +76,15 @@ class Pinned:
 
     def without_gaps(self, others: int) -> Pinned:
         """Return them without gaps after the last of the `others` hits."""
+        if not len(self.positions):
+            return self
         positions = np.minimum(self.positions, others + np.arange(len(self.positions)))
         return Pinned(self.order, positions)
 
     def other_hits(self, page: slice) -> slice:
         """Return the slice of the other hits that fits on a page."""
+        if not len(self.positions):
+            return page
         return slice(
             page.start - int(np.searchsorted(self.positions, page.start)),
             page.stop - int(np.searchsorted(self.positions, page.stop)),
@@ -88,6 +92,8 @@ class Pinned:
 
     def insert(self, others: Order, page: slice) -> Order:
         """Return the page: the other hits with the promoted hits inserted."""
+        if not len(self.positions):
+            return others
         here = (self.positions >= page.start) & (self.positions < page.stop)
         if not here.any():
             return others
