@@ -11,7 +11,6 @@ import pytest
 
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.ranking.order import IdList
 from svc_notebook.service.indices import cursors
 from svc_notebook.service.indices.cursors import (
     CONTINUED_SECONDS,
@@ -19,6 +18,7 @@ from svc_notebook.service.indices.cursors import (
     ORDER_OVERHEAD_BYTES,
     UNUSED_SECONDS,
     Cursors,
+    IdList,
     read_cursor,
 )
 from tests.conftest import Inside

@@ -15,9 +15,8 @@ from svc_notebook.service.engine.index.segment_store import Chunks, SegmentStore
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
 from svc_notebook.service.engine.query.term_variants import warm_languages
-from svc_notebook.service.engine.ranking.order import Order, ScoreRecords
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
-from svc_notebook.service.engine.ranking.ranking import read_steps
+from svc_notebook.service.engine.ranking.ranking import Order, ScoreRecords, read_steps
 from svc_notebook.service.engine.ranking.semantic_hits import VectorSource
 from svc_notebook.service.engine.response import search
 from svc_notebook.service.engine.response.facets import Named, find_named

@@ -13,9 +13,8 @@ from svc_notebook.core.api.shapes import Record, SearchAnswer
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
-from svc_notebook.service.engine.ranking.order import IdList
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.indices.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
+from svc_notebook.service.indices.cursors import PER_PAGE, Cursor, IdList, read_cursor, write_cursor
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies, read_page, read_window
 from svc_notebook.service.search.search_response import (

@@ -1,4 +1,7 @@
-"""Browse cursors: the position of a browse as text, which remains valid after a restart."""
+"""Browse cursors: the position of a browse as text, which remains valid after a restart.
+
+The objectIDs of a browse in the order of the ranking are cached, and not its segments.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,25 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from svc_notebook.core.api.integers import Natural
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.ranking.order import IdList
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.term_dictionary import starts_of
+
+# Rows packed or searched at one time.
+BLOCK_ROWS = 1 << 16
+
 
 # Maximum bytes of all cached orders; the newest one is cached regardless of its size.
 MAX_CACHED_BYTES = 128 * 2**20
@@ -134,3 +146,66 @@ def _digest(index: int, params: Mapping[str, Any]) -> bytes:
     deciding = {name: value for name, value in params.items() if name not in PER_PAGE}
     packed = msgspec.json.encode([index, deciding], order="sorted")
     return hashlib.blake2b(packed, digest_size=16).digest()
+
+
+class IdList:
+    """ObjectIDs in any order; `ids[i:j]` returns a slice as a list."""
+
+    def __init__(self, blob: Array, starts: Array) -> None:
+        self._blob = blob
+        self._starts = starts
+
+    @classmethod
+    def of(cls, order: Order) -> IdList:
+        """Copy the objectIDs of an order."""
+        lengths = np.zeros(len(order), np.int64)
+        for chosen, starts, stops, _ in _portions_of(order):
+            lengths[chosen] = stops - starts
+        bounds = starts_of(lengths)
+        blob = np.empty(int(bounds[-1]), np.uint8)
+        for chosen, starts, stops, source in _portions_of(order):
+            check_time()
+            sizes = stops - starts
+            blob[concatenate_ranges(bounds[:-1][chosen], sizes)] = source[
+                concatenate_ranges(starts, sizes)
+            ]
+        return cls(blob, bounds.astype(np.uint32) if bounds[-1] < 2**32 else bounds)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory use in bytes."""
+        return int(self._blob.nbytes + self._starts.nbytes)
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, span: slice) -> list[str]:
+        start, stop, _ = span.indices(len(self))
+        if start >= stop:
+            return []
+        bounds = self._starts[start : stop + 1].astype(np.int64)
+        packed = self._blob[bounds[0] : bounds[-1]].tobytes()
+        bounds = (bounds - bounds[0]).tolist()
+        return [
+            packed[begin:end].decode("utf-8", "surrogatepass") for begin, end in pairwise(bounds)
+        ]
+
+    def find(self, name: str) -> int:
+        """Return the position of an objectID, -1 if absent."""
+        for start in range(0, len(self), BLOCK_ROWS):
+            check_time()
+            names = self[start : start + BLOCK_ROWS]
+            if name in names:
+                return start + names.index(name)
+        return -1
+
+
+def _portions_of(order: Order) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Return portions of an order: positions, start and end offsets of their ids, and the blob."""
+    for number, segment in enumerate(order.segments):
+        places = np.flatnonzero(order.numbers == number)
+        for start in range(0, len(places), BLOCK_ROWS):
+            chosen = places[start : start + BLOCK_ROWS]
+            rows = order.rows[chosen]
+            starts = segment.ids.starts
+            yield chosen, starts[rows], starts[rows + 1], segment.ids.blob

@@ -34,7 +34,7 @@ from svc_notebook.service.engine.query.options import (
     SemanticOptions,
     add_implied,
 )
-from svc_notebook.service.engine.ranking.order import ScoreRecords
+from svc_notebook.service.engine.ranking.ranking import ScoreRecords
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery

@@ -12,7 +12,7 @@ from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import read_query
 from svc_notebook.service.engine.ranking import occurrences, top_k_pruning
-from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.ranking import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import STEP_HITS, SearchPlan
 from svc_notebook.service.engine.ranking.top_k_pruning import MIN_CANDIDATES, prune_by_positions

@@ -12,7 +12,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.ranking import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 

@@ -18,8 +18,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.schema import Sorted
 from svc_notebook.service.engine.query.options import EffectiveParameters, SemanticOptions
-from svc_notebook.service.engine.ranking.order import Order
-from svc_notebook.service.engine.ranking.ranking import id_ranks, read_steps
+from svc_notebook.service.engine.ranking.ranking import Order, id_ranks, read_steps
 from svc_notebook.service.engine.ranking.retrieval import (
     RowSimilarities,
     SegmentMatch,

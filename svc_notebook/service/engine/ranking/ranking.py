@@ -1,24 +1,98 @@
-"""Rank by one criterion after another, first inside each segment, then across segments."""
+"""Rank by one criterion after another, first inside each segment, then across segments.
+
+The result is an order of rows, whose first ones a reranker may order by its scores.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
+from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
+from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.criteria import NO_ROWS, TEXT, Candidates
-from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.top_k_pruning import prune_by_positions
 from svc_notebook.service.engine.term_dictionary import TermDictionary, rank_strings
 
 Step = str | Sorted
 # More rows than this are sorted by one column after the other, without columns of equal values.
 MIN_SORTED_BY_COLUMN = 1000
+# Returns the scores of records; raises `LocalServiceFailed`.
+ScoreRecords = Callable[[Sequence[Mapping[str, Any]]], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """Rows of several segments in final order; `order[i:j]` returns objectIDs.
+
+    `ranked` are candidates with known criteria from the ranking, usually all rows of the order.
+    """
+
+    segments: Sequence[Segment]
+    numbers: Array
+    rows: Array
+    ranked: Mapping[Segment, Candidates] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, span: slice) -> list[str]:
+        numbers, rows = self.numbers[span], self.rows[span]
+        if len(self.segments) == 1:
+            return self.segments[0].ids.take(rows)
+        ids = np.empty(len(rows), object)
+        for number in set(numbers.tolist()):
+            chosen = numbers == number
+            ids[chosen] = self.segments[number].ids.take(rows[chosen])
+        return list(ids)
+
+    def take(self, places: Array | slice) -> Order:
+        """Return the order at some places only."""
+        return Order(self.segments, self.numbers[places], self.rows[places], self.ranked)
+
+
+@dataclass
+class HitReranker:
+    """Orders the first `count` hits by their scores; equal ones stay in their order.
+
+    `scores` are those of the hits by objectID, and `notes` say why there are none.
+    """
+
+    count: int = 0
+    fetch: Callable[[Sequence[str]], Iterable[Mapping[str, Any] | None]] = lambda _: ()
+    score: ScoreRecords | None = None
+    scores: dict[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def reach(self, span: slice) -> int:
+        """Return the number of hits to rank so that those of a span can be returned."""
+        return max(int(span.stop), self.count if span.start < self.count else 0)
+
+    def order_span(self, order: Order, span: slice) -> Order:
+        """Return the hits of a span."""
+        count = min(self.count, len(order))
+        if not count or span.start >= count:
+            return order.take(span)
+        if self.score is None:
+            self.notes = ("reranker: start the service with --reranker",)
+            return order.take(span)
+        ids = order[:count]
+        records = [record or {} for record in self.fetch(ids)]
+        try:
+            scores = self.score(records)
+        except LocalServiceFailed as error:
+            self.notes = (f"reranker: {error}; hits are in the order of the ranking",)
+            return order.take(span)
+        self.scores = dict(zip(ids, scores.tolist(), strict=True))
+        best = np.argsort(-scores, kind="stable")
+        return order.take(np.concatenate([best, np.arange(count, len(order))])[span])
 
 
 @dataclass(frozen=True, eq=False)

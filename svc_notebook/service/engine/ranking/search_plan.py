@@ -26,7 +26,6 @@ from svc_notebook.service.engine.ranking.criteria import (
     Candidates,
     CriteriaOptions,
 )
-from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.rank_fusion import (
     FUSED_HITS,
     fuse,
@@ -34,6 +33,7 @@ from svc_notebook.service.engine.ranking.rank_fusion import (
     without_semantic_hits,
 )
 from svc_notebook.service.engine.ranking.ranking import (
+    Order,
     Ranked,
     Step,
     order_all,

@@ -17,8 +17,8 @@ from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.query.options import SemanticOptions
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.ranking.criteria import TEXT
-from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.rank_fusion import add_nearest
+from svc_notebook.service.engine.ranking.ranking import Order
 from svc_notebook.service.engine.ranking.retrieval import (
     RowSimilarities,
     SegmentMatch,

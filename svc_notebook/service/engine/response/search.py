@@ -18,7 +18,6 @@ from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct
 from svc_notebook.service.engine.ranking.criteria import Candidates
 from svc_notebook.service.engine.ranking.occurrences import keep_frequent_splits
-from svc_notebook.service.engine.ranking.order import HitReranker, Order, ScoreRecords
 from svc_notebook.service.engine.ranking.promoted_hits import (
     NO_PINS,
     Pinned,
@@ -30,7 +29,7 @@ from svc_notebook.service.engine.ranking.rank_fusion import (
     find_obstacle,
     sorts_first,
 )
-from svc_notebook.service.engine.ranking.ranking import read_steps
+from svc_notebook.service.engine.ranking.ranking import HitReranker, Order, ScoreRecords, read_steps
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 from svc_notebook.service.engine.ranking.semantic_hits import (
