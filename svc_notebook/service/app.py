@@ -347,6 +347,13 @@ def _convert_error(error: Exception, state: RequestState, service: Service) -> S
     return error_response(500, "the local service failed; its output contains the details")
 
 
+def _find_events_status(error: Exception) -> int | None:
+    """Return a status in which the events interface differs from others (api.md, Errors)."""
+    if isinstance(error, KeyRefused):
+        return 401
+    return 422 if isinstance(error, BadInput) and not isinstance(error, MalformedBody) else None
+
+
 def _convert_refusal(error: Exception, state: RequestState) -> ServiceResponse | None:
     """Convert the error of a request that is refused; None for another error."""
     of_events = state.endpoint is not None and state.endpoint.interface == "events"
@@ -356,11 +363,8 @@ def _convert_refusal(error: Exception, state: RequestState) -> ServiceResponse |
         return error_response(
             429, str(error), {"retry-after": str(int(error.wait)), **state.response_headers}
         )
-    # The events interface has different statuses (api.md, Errors).
-    if isinstance(error, KeyRefused) and of_events:
-        return error_response(401, str(error))
-    if isinstance(error, BadInput) and of_events and not isinstance(error, MalformedBody):
-        return error_response(422, str(error))
+    if of_events and (status := _find_events_status(error)):
+        return error_response(status, str(error))
     if isinstance(error, Refused):
         return error_response(error.status, str(error))
     if isinstance(error, BadInput):

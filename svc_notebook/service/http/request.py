@@ -301,13 +301,17 @@ def named_indices(endpoint: Endpoint, given: Mapping[str, Any], answer: Any) -> 
     names = _names_in_requests(given.get("requests") or ()) if "*" in endpoint.path else set()
     answer = answer if isinstance(answer, dict) else {}
     for settings in (given.get("settings") or {}, answer):
-        names |= {link.name for link in read_links(settings.get("replicas") or ())}
+        names |= _names_of_replicas(settings)
     names |= {
         members[name]
         for members, name in ((answer, "primary"), (given, "destination"))
         if name in members
     }
     return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]
+
+
+def _names_of_replicas(settings: Mapping[str, Any]) -> set[str]:
+    return {link.name for link in read_links(settings.get("replicas") or ())}
 
 
 def _names_in_requests(requests: Iterable[Mapping[str, Any]]) -> set[str]:

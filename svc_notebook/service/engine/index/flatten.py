@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -73,18 +73,19 @@ def read_leaves(records: Sequence[Record]) -> dict[str, Leaf]:
         if list in kinds or tuple in kinds:
             waiting.append((path, _unpack(leaf), depth))
             continue
-        if dict in kinds:
-            inner = leaf.only({dict})
-            if depth < MAX_DEPTH:
-                waiting.extend(
-                    (f"{path}.{name}", column, depth + 1)
-                    for name, column in _columns(inner.rows, inner.values)
-                )
+        if dict in kinds and depth < MAX_DEPTH:
+            waiting.extend(_members_of(path, leaf.only({dict}), depth + 1))
         if not kinds.isdisjoint(_NO_SCALARS):
             leaf = leaf.only(kinds - _NO_SCALARS)
         if leaf.rows:
             leaves[path] = leaves[path].joined(leaf) if path in leaves else leaf
     return leaves
+
+
+def _members_of(path: str, objects: Leaf, depth: int) -> Iterator[tuple[str, Leaf, int]]:
+    """Return the leaves of the members of objects, with their paths."""
+    for name, column in _columns(objects.rows, objects.values):
+        yield f"{path}.{name}", column, depth
 
 
 def number_text(value: float) -> str:

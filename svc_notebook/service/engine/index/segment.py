@@ -296,8 +296,11 @@ def _read_texts(
     """Return the searched paths, and their texts ordered by row, then path."""
     searched = [path for path in sorted(leaves) if _is_searched(path, schema)]
     everything = not schema.searched
-    text_leaves = {path: _texts_of(leaves[path], everything=everything) for path in searched}
-    text_leaves = {path: leaf for path, leaf in text_leaves.items() if leaf.rows}
+    text_leaves = {
+        path: leaf
+        for path in searched
+        if (leaf := _texts_of(leaves[path], everything=everything)).rows
+    }
     slots, columns = tuple(text_leaves), [leaf.row_numbers for leaf in text_leaves.values()]
     texts = [
         [*map(split_camel, leaf.values)] if path in schema.rules.camel else leaf.values

@@ -121,11 +121,7 @@ def save_readers(
 ) -> None:
     """Write new files, then the manifest, then delete files that it does not list."""
     folder.mkdir(parents=True, exist_ok=True)
-    names = {f"{reader.segment.name}{SUFFIX}" for reader in readers}
-    for reader in readers:
-        path = folder / f"{reader.segment.name}{SUFFIX}"
-        if not path.exists():
-            _write_file(path, _encode_segment(reader.segment))
+    names = _write_segments(folder, readers)
     latent = vectors and vectors.latent
     tables, latent_tables = (save_vectors(folder, readers, part) for part in (vectors, latent))
     kept = [
@@ -145,6 +141,15 @@ def save_readers(
     files = (*tables.values(), *latent_tables.values(), *generations)
     names |= {f"{name}{VECTORS_SUFFIX}" for name in files}
     _delete_other_files(folder, names)
+
+
+def _write_segments(folder: Path, readers: Sequence[SegmentReader]) -> set[str]:
+    """Write the files of new segments; return the names of the files of all."""
+    paths = {folder / f"{reader.segment.name}{SUFFIX}": reader.segment for reader in readers}
+    for path, segment in paths.items():
+        if not path.exists():
+            _write_file(path, _encode_segment(segment))
+    return {path.name for path in paths}
 
 
 def load_readers(folder: Path) -> tuple[Schema, int, tuple[SegmentReader, ...]] | None:

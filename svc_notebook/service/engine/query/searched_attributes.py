@@ -150,18 +150,24 @@ def _make_searched_attributes(
     entries = sorted(searched, key=lambda entry: entry.path)
     number_of = {entry: number for number, entry in enumerate(entries)}
     groups = [number_of.get(entry, 0) for entry in covering]
-    given = () if weights == HALVING else read_weights(weights, entries)
     return SearchedAttributes(
         slots,
         np.array([entry.rank for entry in covering], np.int64) * POSITIONS_PER_ATTRIBUTE,
         np.array([POSITION_MASK * entry.ordered for entry in covering], np.int32),
         np.array(groups, np.intp),
-        given or tuple(entry.weight for entry in entries) or (1.0,),
+        _choose_weights(weights, entries) or (1.0,),
         _only(slots, restricted),
         _all_but(slots, no_typos),
         _all_but(slots, no_prefixes),
         _all_but(slots, no_exact),
     )
+
+
+def _choose_weights(given: GivenWeights, entries: Sequence[Searched]) -> tuple[float, ...]:
+    """Return the weight of each entry: the given one, or half of the one before it."""
+    if given == HALVING:
+        return tuple(entry.weight for entry in entries)
+    return read_weights(given, entries)
 
 
 _make_for_many = lru_cache(maxsize=8)(_make_searched_attributes.__wrapped__)
