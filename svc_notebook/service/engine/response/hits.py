@@ -113,20 +113,21 @@ def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
         unwanted += options.settings.get("unretrievableAttributes") or ()
     paths = None if retrieve_all else PathTree.of(named)
     excluded = PathTree.of(path for path in unwanted if path != OBJECT_ID)
-    return partial(_retrieve, paths=paths, excluded=excluded)
 
+    def retrieve(record: Record) -> Hit:
+        hit = dict(record) if paths is None else _pick(record, paths)
+        if excluded.inner:
+            hit = _without(hit, excluded)
+        hit[OBJECT_ID] = record[OBJECT_ID]
+        return hit
 
-def _retrieve(record: Record, paths: PathTree | None, excluded: PathTree) -> Hit:
-    """Return the attributes of a record under the paths, all if None, without excluded ones."""
-    hit = dict(record) if paths is None else _pick(record, paths)
-    if excluded.inner:
-        hit = _without(hit, excluded)
-    hit[OBJECT_ID] = record[OBJECT_ID]
-    return hit
+    return retrieve
 
 
 def _restrict(hit: Hit, embedded: Sequence[Callable[[Record], Hit]]) -> Hit:
     """Reduce a hit or its highlights to what the embedded lists name."""
+    if not embedded:
+        return hit
     restricted = hit
     for pick in embedded:
         restricted = pick({OBJECT_ID: None, **restricted})
