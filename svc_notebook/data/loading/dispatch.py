@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack
 
 from svc_notebook.data.loading.cursor import FILES
 from svc_notebook.data.loading.dask.load import load_partitions
@@ -24,9 +24,8 @@ from svc_notebook.data.loading.options import (
     RowOptions,
 )
 from svc_notebook.data.loading.sending.attribute_loss import plan_attribute_loss
-from svc_notebook.data.loading.sending.concurrency_limiter import DEFAULT_IN_FLIGHT
 from svc_notebook.data.loading.sending.load import load_source
-from svc_notebook.data.loading.sending.replacement import check_min_share
+from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import find_partitions, may_have_partitions
 from svc_notebook.data.loading.sources.python_records import Rows, refuse_early
 from svc_notebook.data.loading.sources.source import is_pipe
@@ -109,20 +108,20 @@ async def load(
     `(rows sent, rows)`. Unless `skip_rejected`, rejected rows of a replacement are an error.
     """
     _check_index(index)
-    _check_counts(in_flight, per_second, undo_rows)
-    check_min_share(min_share, if_exists)
-    contract = None if plan is None else read_contract(plan)
-    given: dict[str, Any] = {**(contract.options if contract else {}), **options}
+    sending = SendSettings(
+        if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
+        in_flight=in_flight, on_progress=on_progress, per_second=per_second,
+        undo_rows=undo_rows, compare_with=compare_with, skip_rejected=skip_rejected,
+    )  # fmt: skip
+    given: dict[str, Any] = {**options}
+    if plan is not None:
+        contract = read_contract(plan)
+        sending, given = replace(sending, contract=contract), {**contract.options, **options}
     if accept is not None:
         given = await _accept(accept, source, index, given)
     checked = LoadSettings.of(given)
-    if per_second is not None:
-        checked = replace(checked, batch=min(checked.batch, per_second))
     refuse_early(source, look=dry_run, resume=resume)
-    if compare_with not in get_args(CompareWith):
-        raise BadInput(f"`compare_with` must be 'index' or 'hashes', not {compare_with!r}")
-    if compare_with == "hashes" and if_exists not in ("merge", "sync"):
-        raise BadInput("`compare_with` applies to if_exists='merge' and 'sync'; pass one, too")
+    sending.check_comparison()
     if reset_cursor and cursor is None:
         raise BadInput("`reset_cursor` needs `cursor`, the name of a column")
     if cursor is not None:
@@ -131,33 +130,11 @@ async def load(
         checked = replace(checked, cursor=since)
     may_be_many = may_have_partitions(source)
     if may_be_many and (partitions := await asyncio.to_thread(find_partitions, source, checked)):
-        if per_second is not None:
-            raise BadInput("`per_second` does not work with a source in partitions; omit it")
-        if cursor is not None:
-            raise BadInput("`cursor` does not work with a source in partitions; omit it")
-        return await load_partitions(
-            client, partitions, index, checked, if_exists=if_exists, min_share=min_share,
-            dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
-            on_progress=on_progress, contract=contract, skip_rejected=skip_rejected,
-        )  # fmt: skip
-    return await load_source(
-        client, source, index, checked, if_exists=if_exists, min_share=min_share,
-        dry_run=dry_run, resume=resume, verify=verify,
-        in_flight=in_flight or DEFAULT_IN_FLIGHT,
-        on_progress=on_progress,
-        contract=contract, per_second=per_second, undo_rows=undo_rows,
-        compare_with=compare_with, skip_rejected=skip_rejected,
-    )  # fmt: skip
-
-
-def _check_counts(in_flight: int | None, per_second: int | None, undo_rows: int) -> None:
-    """Reject numbers of batches and rows that a load cannot have."""
-    if in_flight is not None and in_flight < 1:
-        raise BadInput("`in_flight` must be 1 or more")
-    if per_second is not None and (not isinstance(per_second, int) or per_second < 1):
-        raise BadInput(f"`per_second` must be a whole number, 1 or more, not {per_second!r}")
-    if not isinstance(undo_rows, int) or undo_rows < 0:
-        raise BadInput(f"`undo_rows` must be a whole number, 0 or more, not {undo_rows!r}")
+        for name, value in (("per_second", per_second), ("cursor", cursor)):
+            if value is not None:
+                raise BadInput(f"`{name}` does not work with a source in partitions; omit it")
+        return await load_partitions(client, partitions, index, checked, sending)
+    return await load_source(client, source, index, checked, sending)
 
 
 def _check_cursor(cursor: str, source: Source, options: LoadSettings, if_exists: str) -> None:

@@ -18,8 +18,9 @@ from svc_notebook.data import loading
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.data.loading.dask import load as spread_load
 from svc_notebook.data.loading.dask.partition_sender import cluster_lost, expects_workers
-from svc_notebook.data.loading.dask.resumption import open_partition_checkpoint
+from svc_notebook.data.loading.dask.published_partitions import open_partition_checkpoint
 from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions
 from svc_notebook.data.loading.table import TableOrigin
 from svc_notebook.errors import SvcError, TooMany
@@ -63,7 +64,9 @@ def test_two_hundred_partitions_in_flight_agree_on_what_the_service_takes(
 
     async def send() -> Any:
         options = LoadSettings.of({"id": "sku"})
-        run = spread_load._DaskRun(client.aio, partitions, index, options, 200, None)
+        run = spread_load._DaskRun(
+            client.aio, partitions, index, options, SendSettings(in_flight=200)
+        )
         monkeypatch.setattr(run, "_send_one", service.send)
         await run.send(index)
         return run
@@ -131,7 +134,7 @@ def test_a_cluster_that_is_gone_is_an_error_with_advice(
     options = LoadSettings.of({"id": "sku"})
 
     async def watch() -> None:
-        run = spread_load._DaskRun(client.aio, partitions, index, options, None, None)
+        run = spread_load._DaskRun(client.aio, partitions, index, options, SendSettings())
         await run._watch(LostCluster(status))
 
     with pytest.raises(SvcError, match=message):
@@ -180,7 +183,7 @@ def test_a_scheduler_that_is_busy_is_not_gone(
 
     async def watch() -> None:
         run = spread_load._DaskRun(
-            client.aio, partitions, index, LoadSettings.of({"id": "sku"}), None, None
+            client.aio, partitions, index, LoadSettings.of({"id": "sku"}), SendSettings()
         )
         asyncio.get_running_loop().call_later(1, run.finished.set)
         await run._watch(cluster)
@@ -196,7 +199,7 @@ def test_the_advice_after_a_lost_cluster_resumes_what_was_published(
     origin = TableOrigin("Dask", "dask token")
     partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)] * 2, origin=origin)
     options = LoadSettings.of({"id": "sku"})
-    run = spread_load._DaskRun(client.aio, partitions, index, options, None, None)
+    run = spread_load._DaskRun(client.aio, partitions, index, options, SendSettings())
     run.checkpoint = open_partition_checkpoint(
         client.aio, partitions, index, options, "append", hashed=False
     )

@@ -22,6 +22,7 @@ from svc_notebook.data.client import Client, background_loop
 from svc_notebook.data.loading.dask.load import load_partitions
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sending.checkpoint import state_folder
+from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions
 from svc_notebook.errors import BadInput
 from tests.conftest import Running
@@ -199,12 +200,10 @@ def test_partitions_without_a_token_are_not_resumed(client: Client, index: str) 
     partitions = SourcePartitions("the parts", ("sku", "price"), [delayed(FRAME)])
 
     def load(*, resume: bool) -> loading.LoadResult:
-        work = load_partitions(
-            client.aio, partitions, index, LoadSettings.of({"id": "sku"}), if_exists="append",
-            min_share=None, dry_run=False, resume=resume, verify=False, in_flight=None,
-            on_progress=None,
-        )  # fmt: skip
-        return background_loop.run(work)
+        options, settings = LoadSettings.of({"id": "sku"}), SendSettings(resume=resume)
+        return background_loop.run(
+            load_partitions(client.aio, partitions, index, options, settings)
+        )
 
     with pytest.raises(BadInput, match=r"the parts cannot be resumed.*write it to Parquet files"):
         load(resume=True)

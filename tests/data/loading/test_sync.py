@@ -16,8 +16,8 @@ import pytest
 
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, background_loop
-from svc_notebook.data.loading.sending import unchanged
-from svc_notebook.data.loading.sending.unchanged import StoredRecords, read_stored
+from svc_notebook.data.loading.sending import stored_records
+from svc_notebook.data.loading.sending.stored_records import StoredRecords, read_stored
 from svc_notebook.errors import BadInput
 from tests.conftest import Running
 
@@ -158,7 +158,7 @@ def test_hashes_of_the_last_load_replace_reading_the_index(
         reads.append("read")
         return await read(*args, **options)
 
-    monkeypatch.setattr(unchanged, "read_stored", counted)
+    monkeypatch.setattr(stored_records, "read_stored", counted)
     chance = random.Random(8)
     for step in range(8):
         numbers = {key: chance.randint(0, 1) for key in chance.sample(range(60), 40)}

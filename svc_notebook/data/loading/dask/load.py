@@ -13,27 +13,26 @@ import msgspec
 
 from svc_notebook.data.client.operations import count_records
 from svc_notebook.data.client.task_group import run_together
-from svc_notebook.data.client.tasks import OnProgress
 from svc_notebook.data.client.temporary_index import (
     TemporaryIndex,
     copy_around,
     name_temporary_index,
 )
-from svc_notebook.data.loading.dask.combined_plan import combine_plans
-from svc_notebook.data.loading.dask.partition_options import check_partition_options
 from svc_notebook.data.loading.dask.partition_sender import (
     AGAIN,
     RESUME,
+    check_partition_options,
     cluster_lost,
     count_threads,
     expects_workers,
     send_here,
     send_on_worker,
 )
-from svc_notebook.data.loading.dask.resumption import (
+from svc_notebook.data.loading.dask.published_partitions import (
     PartitionCheckpoint,
     PublishedPartition,
     check_hashes,
+    combine_plans,
     open_partition_checkpoint,
     still_holds,
 )
@@ -46,7 +45,7 @@ from svc_notebook.data.loading.history.recorder import (
 from svc_notebook.data.loading.load_plan.contract import LoadContract
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.row_errors import MAX_LISTED_ROWS
-from svc_notebook.data.loading.options import IfExists, LoadSettings
+from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sending.attribute_loss import AttributeLoss
 from svc_notebook.data.loading.sending.concurrency_limiter import (
     DEFAULT_IN_FLIGHT,
@@ -60,6 +59,7 @@ from svc_notebook.data.loading.sending.replacement import (
     warn_of_hashes,
 )
 from svc_notebook.data.loading.sending.result import LoadResult
+from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions, find_workers
 from svc_notebook.errors import BadInput, KeyRefused, ServiceBroken, Stopped, TooMany
 
@@ -81,46 +81,25 @@ async def load_partitions(
     partitions: SourcePartitions,
     index: str,
     options: LoadSettings,
-    *,
-    if_exists: IfExists,
-    min_share: float | None,
-    dry_run: bool,
-    resume: bool,
-    verify: bool,
-    in_flight: int | None,
-    on_progress: OnProgress | None,
-    contract: LoadContract | None = None,
-    skip_rejected: bool = True,
+    sending: SendSettings,
 ) -> LoadResult:
     """Send each partition, `in_flight` at a time, on Dask workers if available, else here.
 
     A partition that is sent again, because its worker was lost, overwrites what it had sent.
     """
-    options = check_partition_options(partitions, options, if_exists, verify=verify)
-    run = _DaskRun(client, partitions, index, options, in_flight, on_progress)
-    run.contract, run.skip_rejected = contract, skip_rejected
-    if dry_run:
-        first = partitions.first()
-        return await load_source(
-            client, first, index, run.options_of(0), dry_run=True, contract=contract
-        )
+    options = check_partition_options(partitions, options, sending)
+    run = _DaskRun(client, partitions, index, options, sending)
+    if sending.dry_run:
+        return await run.load_first(sending.contract)
     run.checkpoint = open_partition_checkpoint(
-        client, partitions, index, options, if_exists, hashed=run.hashed
+        client, partitions, index, options, sending.if_exists, hashed=run.hashed
     )
-    if resume and not run.checkpoint:
-        raise BadInput(
-            f"{partitions.name} cannot be resumed, because Dask does not recognise its partitions "
-            "again: write it to Parquet files, and load dd.read_parquet(…) of them"
-        )
-    if not (resume and run.checkpoint and run.checkpoint.entries):
-        await check_target(client, index, if_exists)
-        if if_exists == "append" and run.hashed and not resume:
-            await warn_of_hashes(client, index)
-    run.options = await _check_attribute_loss(client, partitions, index, run, if_exists)
+    await run.check_index()
+    await run.check_attribute_loss()
     try:
         with run.checkpoint.hold() if run.checkpoint else nullcontext():
-            async with _recorded(run, if_exists):
-                await run.carry_out(if_exists, min_share, resume=resume)
+            async with _recorded(run):
+                await run.carry_out()
     except asyncio.CancelledError:
         raise Stopped(f"stopped. {run.progress()}", result=run.result()) from None
     except Exception as error:  # the computation of a partition can raise any error
@@ -129,40 +108,18 @@ async def load_partitions(
     return run.result()
 
 
-def _recorded(run: _DaskRun, if_exists: IfExists) -> AbstractAsyncContextManager[None]:
+def _recorded(run: _DaskRun) -> AbstractAsyncContextManager[None]:
     """Return the context that lists the load in the journal; it cannot be undone."""
     if not is_recorded(run.index):
         return nullcontext()
     entry = new_entry(
-        run.client, run.result().plan, if_exists, run.options.action, source=run.partitions.name
-    )
+        run.client, run.result().plan, run.sending.if_exists, run.options.action,
+        source=run.partitions.name,
+    )  # fmt: skip
     entry = msgspec.structs.replace(entry, options=run.options.to_save())
     recorder = LoadRecorder(run.client, entry, 0)
     recorder.abandon("its partitions are sent side by side, and no previous versions are kept")
     return recording(recorder, lambda: (run.result(), 0))
-
-
-async def _check_attribute_loss(
-    client: AsyncClient, partitions: SourcePartitions, index: str, run: _DaskRun, if_exists: str
-) -> LoadSettings:
-    """Refuse to delete attributes of existing records; return the options of the partitions.
-
-    The first partition is checked before anything is sent. The others are checked when they are
-    sent, if the index has records.
-    """
-    options = run.options
-    if options.action != "replace" or options.replace_records:
-        return options
-    has_records = if_exists == "append"
-    with suppress(KeyRefused):  # each partition notes that its records cannot be read
-        has_records = has_records and await count_records(client, index) > 0
-    if not has_records:
-        return replace(options, replace_records=True)
-    first = await asyncio.to_thread(partitions.first)
-    plan = (await load_source(client, first, index, run.options_of(0), dry_run=True)).plan
-    if plan.deleted_attributes:
-        raise AttributeLoss(plan.deleted_attributes).refusal(index)
-    return options
 
 
 @dataclass
@@ -171,9 +128,7 @@ class _DaskRun:
     partitions: SourcePartitions
     index: str
     options: LoadSettings
-    # None follows the number of the workers' threads.
-    in_flight: int | None
-    on_progress: OnProgress | None
+    sending: SendSettings
     limiter: ConcurrencyLimiter = field(default_factory=lambda: ConcurrencyLimiter(1))
     # No partition is begun before this time, which the overload of one of them sets.
     paused_until: float = 0.0
@@ -186,55 +141,72 @@ class _DaskRun:
     # Partitions that were handed out: those that are not done may be stored in part.
     begun: set[int] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
-    # The columns that each partition must have, and whether rejected rows do not prevent a
-    # replacement.
-    contract: LoadContract | None = None
-    skip_rejected: bool = True
     # Whether the temporary index is kept although the load was refused.
     is_kept: bool = False
     started: float = field(default_factory=monotonic)
 
-    async def carry_out(
-        self, if_exists: IfExists, min_share: float | None, *, resume: bool
-    ) -> None:
+    async def load_first(self, contract: LoadContract | None = None) -> LoadResult:
+        """Plan the load of the first partition."""
+        first = await asyncio.to_thread(self.partitions.first)
+        settings = SendSettings(dry_run=True, contract=contract)
+        return await load_source(self.client, first, self.index, self.options_of(0), settings)
+
+    async def check_index(self) -> None:
+        """Reject an index or partitions into which, or of which, no rows can be sent."""
+        resume, if_exists = self.sending.resume, self.sending.if_exists
+        if resume and not self.checkpoint:
+            raise BadInput(
+                f"{self.partitions.name} cannot be resumed, because Dask does not recognise its "
+                "partitions again: write it to Parquet files, and load dd.read_parquet(…) of them"
+            )
+        if not (resume and self.checkpoint and self.checkpoint.entries):
+            await check_target(self.client, self.index, if_exists)
+            if if_exists == "append" and self.hashed and not resume:
+                await warn_of_hashes(self.client, self.index)
+
+    async def check_attribute_loss(self) -> None:
+        """Refuse to delete attributes of existing records.
+
+        The first partition is checked before anything is sent. The others are checked when they
+        are sent, if the index has records.
+        """
+        if self.options.action != "replace" or self.options.replace_records:
+            return
+        has_records = self.sending.if_exists == "append"
+        with suppress(KeyRefused):  # each partition notes that its records cannot be read
+            has_records = has_records and await count_records(self.client, self.index) > 0
+        if not has_records:
+            self.options = replace(self.options, replace_records=True)
+            return
+        plan = (await self.load_first()).plan
+        if plan.deleted_attributes:
+            raise AttributeLoss(plan.deleted_attributes).refusal(self.index)
+
+    async def carry_out(self) -> None:
         """Send into the index itself, or into the temporary index that replaces it."""
-        replaces = if_exists == "replace"
+        replaces = self.sending.if_exists == "replace"
         target = name_temporary_index(self.index, "load") if replaces else self.index
         if self.checkpoint:
-            target = await self._resume_or_begin(self.checkpoint, target, resume=resume)
+            target = await self._resume_or_begin(self.checkpoint, target)
         if replaces:
-            await self._replace(target, min_share)
+            await self._replace(target)
         else:
             await self.send(target)
         if self.checkpoint:
             self.checkpoint.discard()
 
-    async def _resume_or_begin(
-        self, checkpoint: PartitionCheckpoint, target: str, *, resume: bool
-    ) -> str:
+    async def _resume_or_begin(self, checkpoint: PartitionCheckpoint, target: str) -> str:
         """Resume an interrupted load, or delete its temporary index; return the target index."""
         earlier, entries = checkpoint.target, checkpoint.entries
-        if (
-            resume
-            and earlier
-            and entries
-            and await still_holds(self.client, earlier, entries, self.options)
-        ):
-            self.earlier = {entry.number: entry for entry in entries}
-            return earlier
-        if resume:
-            # The same partitions get the same ids again: those overwrite what was sent.
+        if self.sending.resume:
             if (
-                self.hashed
-                and target == self.index
-                and checkpoint.earlier_state != checkpoint.state
+                earlier
+                and entries
+                and await still_holds(self.client, earlier, entries, self.options)
             ):
-                await check_hashes(self.client, self.index)
-            self.notes.append(
-                "the source, the options or the index have changed: all rows were sent again"
-                if earlier
-                else "no interrupted load of these partitions is known: all rows were sent"
-            )
+                self.earlier = {entry.number: entry for entry in entries}
+                return earlier
+            await self._prepare_to_send_again(checkpoint, target)
         if earlier and earlier not in (target, self.index):
             left = TemporaryIndex(self.client, self.index, "load", name=earlier)
             await left.claim(drop_at_exit=False)
@@ -242,7 +214,18 @@ class _DaskRun:
         checkpoint.begin(target)
         return target
 
-    async def _replace(self, target: str, min_share: float | None) -> None:
+    async def _prepare_to_send_again(self, checkpoint: PartitionCheckpoint, target: str) -> None:
+        """Refuse to store rows twice with other ids, or note that nothing was resumed."""
+        # The same partitions get the same ids again: those overwrite what was sent.
+        if self.hashed and target == self.index and checkpoint.earlier_state != checkpoint.state:
+            await check_hashes(self.client, self.index)
+        self.notes.append(
+            "the source, the options or the index have changed: all rows were sent again"
+            if checkpoint.target
+            else "no interrupted load of these partitions is known: all rows were sent"
+        )
+
+    async def _replace(self, target: str) -> None:
         """Fill a temporary index, and move it over the index; an interrupted load is resumed."""
         temporary = TemporaryIndex(self.client, self.index, "load", name=target)
         await temporary.claim(drop_at_exit=False)
@@ -250,9 +233,9 @@ class _DaskRun:
             await copy_around(self.client, self.index, target)
             await self.send(target)
             await self._check_stored(target)
-            if not self.skip_rejected:
+            if not self.sending.skip_rejected:
                 check_rejected(self._plan().rejected_rows)
-            await self._check_share(min_share)
+            await self._check_share()
             await temporary.promote()
         except BaseException as error:
             if self._is_resumable(error):
@@ -279,10 +262,10 @@ class _DaskRun:
                 "unchanged. Check that the ids are unique over all partitions"
             )
 
-    async def _check_share(self, min_share: float | None) -> None:
+    async def _check_share(self) -> None:
         """Refuse to replace by fewer records; what was sent is kept for a resumed load."""
         try:
-            await check_share(self.client, self.index, self._plan(), min_share)
+            await check_share(self.client, self.index, self._plan(), self.sending.min_share)
         except BadInput as error:
             if self.checkpoint:
                 self.is_kept = True
@@ -298,9 +281,10 @@ class _DaskRun:
         """Send every partition; the first failure cancels the others."""
         workers = find_workers()
         threads = await asyncio.to_thread(count_threads, workers) if workers else 0
-        self.limiter = ConcurrencyLimiter(self.in_flight or threads or DEFAULT_IN_FLIGHT)
+        in_flight = self.sending.in_flight  # None follows the number of the workers' threads
+        self.limiter = ConcurrencyLimiter(in_flight or threads or DEFAULT_IN_FLIGHT)
         waiting = iter(self.partitions)
-        slots = min(self.in_flight or MAX_IN_FLIGHT, len(self.partitions))
+        slots = min(in_flight or MAX_IN_FLIGHT, len(self.partitions))
         work = [self._send_each(waiting, target) for _ in range(slots)]
         watch = [self._watch(workers)] if workers and work else []
         await run_together([*work, *watch])
@@ -359,8 +343,8 @@ class _DaskRun:
         self.done[number] = self._bounded(result)
         if len(self.done) == len(self.partitions):
             self.finished.set()
-        if self.on_progress:
-            self.on_progress(self.rows, self.rows * len(self.partitions) // len(self.done))
+        if self.sending.on_progress:
+            self.sending.on_progress(self.rows, self.rows * len(self.partitions) // len(self.done))
 
     def _bounded(self, result: LoadResult) -> LoadResult:
         """List at most as many rejected rows of all partitions as a load in one process does."""
@@ -374,18 +358,10 @@ class _DaskRun:
         while not self.finished.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.finished.wait(), WATCH_SECONDS)
-            threads, allowed = 0, MAX_SILENT_SECONDS
-            if workers.status == "running":
-                try:
-                    asked = asyncio.to_thread(count_threads, workers)
-                    threads = await asyncio.wait_for(asked, MAX_SILENT_SECONDS)
-                except TimeoutError:
-                    allowed = MAX_BUSY_SECONDS
-                except (OSError, ValueError):
-                    pass
+            threads, allowed = await _count_responding_threads(workers)
             if threads:
                 seen, had_workers = monotonic(), True
-                self.limiter.set_maximum(self.in_flight or threads)
+                self.limiter.set_maximum(self.sending.in_flight or threads)
                 continue
             if not had_workers and expects_workers(workers):
                 allowed = MAX_START_SECONDS
@@ -397,15 +373,13 @@ class _DaskRun:
         self, number: int, partition: Any, target: str, *, dry_run: bool = False
     ) -> LoadResult:
         options = self.options_of(number)
+        settings = SendSettings(in_flight=1, dry_run=dry_run, contract=self.sending.contract)
         workers = find_workers()
         if workers is None:
-            return await send_here(
-                self.client, partition, target, options, dry_run=dry_run, contract=self.contract
-            )
+            return await send_here(self.client, partition, target, options, settings)
         return await send_on_worker(
-            workers, self.client, partition, target, options, dry_run=dry_run,
-            contract=self.contract, advise=self.advice,
-        )  # fmt: skip
+            workers, self.client, partition, target, options, settings, advise=self.advice
+        )
 
     def options_of(self, number: int) -> LoadSettings:
         """Return the options of a partition; hashed ids get a salt so that equal rows differ."""
@@ -458,3 +432,16 @@ class _DaskRun:
     def _plan(self) -> LoadPlan:
         plans = {number: result.plan for number, result in self.done.items()}
         return combine_plans(self.partitions, self.index, plans, self.notes)
+
+
+async def _count_responding_threads(workers: Any) -> tuple[int, float]:
+    """Return the number of threads, and how long the load waits if there are none."""
+    if workers.status != "running":
+        return 0, MAX_SILENT_SECONDS
+    try:
+        counted = asyncio.to_thread(count_threads, workers)
+        return await asyncio.wait_for(counted, MAX_SILENT_SECONDS), MAX_SILENT_SECONDS
+    except TimeoutError:
+        return 0, MAX_BUSY_SECONDS
+    except (OSError, ValueError):
+        return 0, MAX_SILENT_SECONDS

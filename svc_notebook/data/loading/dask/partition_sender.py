@@ -1,23 +1,25 @@
-"""The sending of one partition: on a Dask worker, or in this process."""
+"""The sending of one partition, on a Dask worker or in this process, and its options."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from svc_notebook.data.loading.dask.worker_credentials import WorkerCredentials
-from svc_notebook.data.loading.load_plan.contract import LoadContract
+from svc_notebook.data.loading.load_plan.profile import ID_NAMES
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sending.load import load_source
 from svc_notebook.data.loading.sending.result import LoadResult
-from svc_notebook.errors import CallFailed, Stopped, SvcError
+from svc_notebook.data.loading.sending.settings import SendSettings
+from svc_notebook.data.loading.sources.partitions import SourcePartitions
+from svc_notebook.errors import BadInput, CallFailed, Stopped, SvcError
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
@@ -51,18 +53,14 @@ def send_partition(
     credentials: WorkerCredentials,
     index: str,
     options: Mapping[str, Any],
-    dry_run: bool = False,
-    contract: LoadContract | None = None,
+    sending: SendSettings,
 ) -> Sent:
     """Send one partition, on a worker."""
     is_cancelled = _find_cancellation()
 
     async def send() -> LoadResult:
         async with credentials.client() as client:
-            settings = LoadSettings.of(options)
-            work = load_source(
-                client, partition, index, settings, in_flight=1, dry_run=dry_run, contract=contract
-            )
+            work = load_source(client, partition, index, LoadSettings.of(options), sending)
             return await _run_until_cancelled(work, is_cancelled)
 
     try:
@@ -105,18 +103,14 @@ async def send_here(
     partition: Any,
     target: str,
     options: LoadSettings,
-    *,
-    dry_run: bool = False,
-    contract: LoadContract | None = None,
+    sending: SendSettings,
 ) -> LoadResult:
     """Send one partition from this process."""
     source = partition
     if not isinstance(partition, str):
         source = await asyncio.to_thread(_compute, partition)
     try:
-        return await load_source(
-            client, source, target, options, in_flight=1, dry_run=dry_run, contract=contract
-        )
+        return await load_source(client, source, target, options, sending)
     except CallFailed as error:
         error.__notes__ = []  # the note describes all partitions
         raise
@@ -136,9 +130,8 @@ async def send_on_worker(
     partition: Any,
     target: str,
     options: LoadSettings,
+    sending: SendSettings,
     *,
-    dry_run: bool = False,
-    contract: LoadContract | None = None,
     advise: Callable[[], str] = lambda: AGAIN,
 ) -> LoadResult:
     """Send one partition on a worker that Dask chooses; a cancellation ends it there, too.
@@ -149,8 +142,7 @@ async def send_on_worker(
 
     name = f"svc-load-{secrets.token_hex(8)}"
     work = delayed(send_partition, pure=False)(
-        partition, WorkerCredentials(client.connection), target, asdict(options), dry_run,
-        contract,
+        partition, WorkerCredentials(client.connection), target, asdict(options), sending,
         dask_key_name=name,
     )  # fmt: skip
     future = workers.compute(work)
@@ -201,3 +193,50 @@ def cluster_lost(workers: Any, advice: str) -> SvcError:
     return SvcError(
         f"the Dask scheduler does not answer: start the cluster and connect to it, {advice}"
     )
+
+
+def check_partition_options(
+    partitions: SourcePartitions, options: LoadSettings, sending: SendSettings
+) -> LoadSettings:
+    """Reject options that single partitions cannot apply; determine the source of the ids."""
+    if refusal := next(_find_refusals(options, sending), None):
+        raise BadInput(refusal)
+    if options.id or options.action != "replace":
+        return options
+    likely = [name for name in ID_NAMES if name in partitions.columns]
+    if likely[:1] == ["objectID"]:
+        return replace(options, id="objectID")
+    if likely:
+        raise BadInput(
+            "whether ids are unique over all partitions is not checked: pass "
+            f"id='{likely[0]}' if that column is unique, or rename it"
+        )
+    return options
+
+
+def _find_refusals(options: LoadSettings, sending: SendSettings) -> Iterator[str]:
+    if sending.if_exists == "sync":
+        yield (
+            "if_exists='sync' does not work with a source in partitions, because it deletes the "
+            "records that its source does not have: load all of them at once, ddf.compute()"
+        )
+    merges = sending.if_exists == "merge"
+    for option, is_given in (("`verify`", sending.verify), ("if_exists='merge'", merges)):
+        if is_given:
+            yield (
+                f"{option} does not work with a source in partitions; load the partitions one by "
+                "one"
+            )
+    if options.limit is not None:
+        yield "`limit` would apply to each partition; load ddf.head(…) or one partition"
+    for name, kind in options.dtype.items():
+        if kind in ("list", "levels") and not options.separator_of(name):
+            yield (
+                f"each partition would find its own separator of `{name}`; pass it: "
+                f"list_separator={{'{name}': '|'}}"
+            )
+    if options.unrepeatable:
+        yield (
+            f"{options.unrepeatable} changes the records each time it is sent, and the partition "
+            "of a lost worker is sent again; compute() the DataFrame and push the result"
+        )

@@ -251,27 +251,31 @@ async def divide(
         return await _divide_pages(client, index, parts, params)
     answer = await _count_facet(client, index, by, params)
     if divisions is None:
-        divisions = _even_bounds(answer.get("facets_stats", {}).get(by), parts)
-    counts = answer.get("facets", {}).get(by, {})
-    if divisions is None and not counts:
-        divisions = await _sample_bounds(client, index, by, answer["nbHits"], parts, params)
-    filters = ranges(by, divisions) if divisions is not None else groups(by, counts, parts)
-    joined = [join_filters(params.get("filters"), filters_of_part) for filters_of_part in filters]
-    sizes = [
-        (await _count(client, index, {**params, "filters": filters_of_part}))
-        for filters_of_part in joined
-    ]
-    if sum(sizes) != answer["nbHits"]:
+        divisions = await _find_bounds(client, index, by, answer, parts, params)
+    if divisions is None:
+        filters = groups(by, answer["facets"][by], parts)
+    else:
+        filters = ranges(by, divisions)
+    partitions = await _count_partitions(client, index, filters, params)
+    total = sum(partition.records for partition in partitions)
+    if total != answer["nbHits"]:
         raise BadInput(
-            f"the partitions by `{by}` hold {sum(sizes):,} records, but {index} has "
+            f"the partitions by `{by}` hold {total:,} records, but {index} has "
             f"{answer['nbHits']:,}: some records are in several partitions. Partition by an "
             "attribute with one value per record, or without `by`"
         )
-    every = [
-        IndexPartition(filters_of_part, size)
-        for filters_of_part, size in zip(joined, sizes, strict=True)
+    return [partition for partition in partitions if partition.records] or partitions[:1]
+
+
+async def _count_partitions(
+    client: AsyncClient, index: str, filters: Sequence[str], params: SearchParams
+) -> list[IndexPartition]:
+    """Return the partition of each filter, combined with those of the parameters."""
+    joined = [join_filters(params.get("filters"), text) for text in filters]
+    return [
+        IndexPartition(text, await _count(client, index, {**params, "filters": text}))
+        for text in joined
     ]
-    return [filters_of_part for filters_of_part in every if filters_of_part.records] or every[:1]
 
 
 async def _divide_pages(
@@ -288,6 +292,16 @@ async def _divide_pages(
         for first, last in pairwise(bounds)
     ]
     return made or [IndexPartition(filters, 0, (0, 1), size)]
+
+
+async def _find_bounds(
+    client: AsyncClient, index: str, by: str, answer: Any, parts: int, params: SearchParams
+) -> list[float] | None:
+    """Return bounds of a number; None for a facet of texts."""
+    stats = answer.get("facets_stats", {}).get(by)
+    if stats is None and not answer.get("facets", {}).get(by):
+        return await _sample_bounds(client, index, by, answer["nbHits"], parts, params)
+    return _even_bounds(stats, parts)
 
 
 async def _sample_bounds(

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from svc_notebook.core.display import shorten
 from svc_notebook.core.files import is_locked
+from svc_notebook.core.redaction import mask_secrets, show_address
 from svc_notebook.data.client.journal_file import (
     JournalFile,
     application_folder,
@@ -16,6 +18,7 @@ from svc_notebook.data.client.journal_file import (
     short_digest,
 )
 from svc_notebook.data.loading.cursor import LoadCursor
+from svc_notebook.data.loading.sources.source import QUERY
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 # A larger journal keeps the newest loads, of half of this size.
 MAX_JOURNAL_BYTES = 4_000_000
+MAX_SHOWN_SOURCE_CHARACTERS = 300
 LoadState = Literal["running", "finished", "interrupted", "failed", "undone"]
 
 
@@ -157,6 +161,15 @@ def find_cursor(
 def digest_of_source(source: object) -> str:
     """Return a digest of a path, a URL or a query; empty for data, which has no name."""
     return short_digest(str(source)) if isinstance(source, (str, os.PathLike)) else ""
+
+
+def describe_source(source: object, name: str) -> str:
+    """Return a path, URL or query without secrets; the name of other sources."""
+    if not isinstance(source, (str, os.PathLike)):
+        return name
+    text = os.fspath(source)
+    shown = mask_secrets(text) if QUERY.match(text) else show_address(text)
+    return shorten(shown, MAX_SHOWN_SOURCE_CHARACTERS)
 
 
 def user_name() -> str:

@@ -162,35 +162,43 @@ async def find_attribute_loss(
     The first rows are compared, and if there are more, rows of all parts of the source. If the key
     may not read records, the columns that the DataFrame was read with are all that is known.
     """
-    sent = _Sent.of(prepared)
-    pairs: list[tuple[Record, Record]] = []
-    budget = MAX_STORED_BYTES
-    for spread, rows in ((False, FIRST_ROWS), (True, SPREAD_ROWS)):
-        records = await prepared.table.db.in_thread(_sample, prepared, rows, spread)
-        try:
-            stored = await _read(client, index, [record["objectID"] for record in records])
-        except NotFound:
-            return AttributeLoss(is_new=True)
-        except (KeyRefused, UnexpectedAnswer) as error:
-            lost = read.lost(prepared)
-            reason = NOT_READABLE if isinstance(error, KeyRefused) else NOT_RETURNED
-            return AttributeLoss(lost, unread="" if lost else reason)
-        pairs += [(s, r) for s, r in zip(stored, records, strict=True) if s is not None]
-        budget -= sum(len(msgspec.json.encode(record)) for record in stored if record)
-        if prepared.plan.rows <= FIRST_ROWS or budget <= 0:
-            break
-    in_memory = prepared.table.origin is None
-    loss = _count(((*pair, sent) for pair in pairs), in_memory=in_memory)
+    try:
+        pairs = await _read_pairs(client, index, prepared)
+    except NotFound:
+        return AttributeLoss(is_new=True)
+    except (KeyRefused, UnexpectedAnswer) as error:
+        lost = read.lost(prepared)
+        reason = NOT_READABLE if isinstance(error, KeyRefused) else NOT_RETURNED
+        return AttributeLoss(lost, unread="" if lost else reason)
+    loss = _count(pairs, _Sent.of(prepared), in_memory=prepared.table.origin is None)
     if pairs and prepared.plan.rows > len(pairs):
         others = [name for name in read.lost(prepared) if name not in loss.attributes]
         return replace(loss, attributes=(*loss.attributes, *others))
     return loss
 
 
-def _count(pairs: Iterable[tuple[Record, Record, _Sent]], *, in_memory: bool) -> AttributeLoss:
+async def _read_pairs(
+    client: AsyncClient, index: str, prepared: Prepared
+) -> list[tuple[Record, Record]]:
+    """Return stored records, each with the record that the load would send."""
+    pairs: list[tuple[Record, Record]] = []
+    budget = MAX_STORED_BYTES
+    for spread, rows in ((False, FIRST_ROWS), (True, SPREAD_ROWS)):
+        records = await prepared.table.db.in_thread(_sample, prepared, rows, spread)
+        stored = await _read(client, index, [record["objectID"] for record in records])
+        pairs += [(s, r) for s, r in zip(stored, records, strict=True) if s is not None]
+        budget -= sum(len(msgspec.json.encode(record)) for record in stored if record)
+        if prepared.plan.rows <= FIRST_ROWS or budget <= 0:
+            break
+    return pairs
+
+
+def _count(
+    pairs: Iterable[tuple[Record, Record]], sent: _Sent, *, in_memory: bool
+) -> AttributeLoss:
     counts: Counter[str] = Counter()
     compared = losing = 0
-    for stored, record, sent in pairs:
+    for stored, record in pairs:
         lost = [*sent.lost_of(stored, record)]
         if not lost and in_memory:
             missing = [name for name in stored if name not in record]

@@ -14,7 +14,7 @@ from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.load_plan.preparation import Prepared, prepare
 from svc_notebook.data.loading.options import LoadSettings, RowOptions
 from svc_notebook.data.loading.sending.batches import pack_batches
-from svc_notebook.data.loading.sending.unchanged import check_mergeable, records_of
+from svc_notebook.data.loading.sending.stored_records import check_mergeable, records_of
 from svc_notebook.data.loading.sources.python_records import Rows, are_records
 from svc_notebook.errors import BadInput, NotFound
 

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from svc_notebook.core.display import shorten
-from svc_notebook.core.redaction import mask_secrets, show_address
-from svc_notebook.data.client.tasks import OnProgress
 from svc_notebook.data.loading.database import Database
-from svc_notebook.data.loading.history.journal import digest_of_source
-from svc_notebook.data.loading.history.recorder import (
-    DEFAULT_UNDO_ROWS,
-)
-from svc_notebook.data.loading.load_plan.contract import LoadContract
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.preparation import prepare
-from svc_notebook.data.loading.load_plan.proposals import add_proposals
-from svc_notebook.data.loading.options import CompareWith, IfExists, LoadSettings
-from svc_notebook.data.loading.sending.attribute_loss import (
-    ReadColumns,
-)
+from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sending.load_run import LoadRun
 from svc_notebook.data.loading.sending.replacement import check_rejected
 from svc_notebook.data.loading.sending.result import LoadResult
+from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.python_records import RecordStream
-from svc_notebook.data.loading.sources.source import QUERY
 from svc_notebook.errors import (
     BadInput,
     CallFailed,
@@ -45,7 +32,6 @@ if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
     from svc_notebook.data.loading.sources.source import Source
 
-MAX_SHOWN_SOURCE_CHARACTERS = 300
 # The message of a service that refuses a record, with the bytes that a record may have.
 RECORD_TOO_LARGE = re.compile(r"is too big size=\d+/(\d+) bytes")
 
@@ -55,43 +41,27 @@ async def load_source(
     source: Source,
     index: str,
     options: LoadSettings,
-    *,
-    if_exists: IfExists = "append",
-    min_share: float | None = None,
-    dry_run: bool = False,
-    resume: bool = False,
-    verify: bool = False,
-    in_flight: int = 4,
-    on_progress: OnProgress | None = None,
-    contract: LoadContract | None = None,
-    per_second: int | None = None,
-    undo_rows: int = DEFAULT_UNDO_ROWS,
-    compare_with: CompareWith = "index",
-    skip_rejected: bool = True,
+    sending: SendSettings,
 ) -> LoadResult:
-    """Load one source in this process; see `load` for the options.
+    """Load one source in this process.
 
     A service can refuse records that are smaller than the option `record_bytes` allows. Then its
     limit becomes the option, and the load begins again, so that such records are rejected rows.
 
     Raises `Stopped` with the result so far if cancelled.
     """
-    arguments: dict[str, Any] = {
-        "if_exists": if_exists, "min_share": min_share, "dry_run": dry_run, "resume": resume,
-        "verify": verify, "in_flight": in_flight, "on_progress": on_progress,
-        "contract": contract, "per_second": per_second, "undo_rows": undo_rows,
-        "compare_with": compare_with, "skip_rejected": skip_rejected,
-    }  # fmt: skip
+    if sending.per_second is not None:
+        options = replace(options, batch=min(options.batch, sending.per_second))
     try:
-        return await _load_once(client, source, index, options, **arguments)
+        return await _load_once(client, source, index, options, sending)
     except Refused as error:
         limit = _find_record_limit(error)
         if limit is None or limit >= options.record_bytes or options.unrepeatable:
             raise
     # The index exists now, with rows of this load.
-    again = {"if_exists": "append" if if_exists == "fail" else if_exists, "resume": False}
-    options = replace(options, record_bytes=limit)
-    return await _load_once(client, source, index, options, **{**arguments, **again})
+    if_exists = "append" if sending.if_exists == "fail" else sending.if_exists
+    sending = replace(sending, if_exists=if_exists, resume=False)
+    return await _load_once(client, source, index, replace(options, record_bytes=limit), sending)
 
 
 def _find_record_limit(error: Refused) -> int | None:
@@ -105,41 +75,16 @@ async def _load_once(
     source: Source,
     index: str,
     options: LoadSettings,
-    *,
-    if_exists: IfExists = "append",
-    min_share: float | None = None,
-    dry_run: bool = False,
-    resume: bool = False,
-    verify: bool = False,
-    in_flight: int = 4,
-    on_progress: OnProgress | None = None,
-    contract: LoadContract | None = None,
-    per_second: int | None = None,
-    undo_rows: int = DEFAULT_UNDO_ROWS,
-    compare_with: CompareWith = "index",
-    skip_rejected: bool = True,
+    sending: SendSettings,
 ) -> LoadResult:
     started = source.started if isinstance(source, RecordStream) else monotonic()
     db = Database()
     run: LoadRun | None = None
     try:
         prepared = await db.in_thread(prepare, source, index, options, db)
-        if contract:
-            contract.check(prepared.plan)
-        if not skip_rejected:
-            check_rejected(prepared.plan.rejected_rows)
-        read = ReadColumns.of(source, index, client)
-        run = LoadRun(client, index, prepared, in_flight, on_progress, started, read)
-        run.per_second, run.undo_rows = per_second, undo_rows
-        run.compare_with = compare_with
-        run.source_digest = digest_of_source(source)
-        run.shown_source = describe_source(source, prepared.plan)
-        if dry_run:
-            run.counts.plan = await db.in_thread(add_proposals, prepared)
-            await run.note_attribute_loss(if_exists)
-            await run.note_difference(if_exists)
-        else:
-            await run.carry_out(if_exists, min_share, resume=resume, verify=verify)
+        _check_plan(prepared.plan, sending)
+        run = LoadRun(client, source, index, prepared, sending, started)
+        await (run.complete_plan() if sending.dry_run else run.carry_out())
     except asyncio.CancelledError:
         raise _stopped(index, run) from None
     except (CallFailed, TaskFailed) as error:
@@ -154,16 +99,15 @@ async def _load_once(
         if run:
             run.close()
         await db.leave()
-    return run.counts.close(dry_run=dry_run)
+    return run.counts.close(dry_run=sending.dry_run)
 
 
-def describe_source(source: Source, plan: LoadPlan) -> str:
-    """Return a path, URL or query without secrets; else the name of the source in the plan."""
-    if not isinstance(source, (str, os.PathLike)):
-        return plan.source
-    text = os.fspath(source)
-    shown = mask_secrets(text) if QUERY.match(text) else show_address(text)
-    return shorten(shown, MAX_SHOWN_SOURCE_CHARACTERS)
+def _check_plan(plan: LoadPlan, sending: SendSettings) -> None:
+    """Reject a source that differs from its contract, and rejected rows if none may be skipped."""
+    if sending.contract:
+        sending.contract.check(plan)
+    if not sending.skip_rejected:
+        check_rejected(plan.rejected_rows)
 
 
 async def _primary_of(client: AsyncClient, index: str) -> str | None:

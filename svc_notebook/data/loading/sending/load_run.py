@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import AsyncExitStack, nullcontext, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.data.client.tasks import OnProgress, publishing_of, wait
-from svc_notebook.data.client.temporary_index import TemporaryIndex, copy_around
+from svc_notebook.data.client.tasks import publishing_of, wait
+from svc_notebook.data.client.temporary_index import (
+    TemporaryIndex,
+    copy_around,
+    name_temporary_index,
+)
+from svc_notebook.data.loading.history.journal import describe_source, digest_of_source
 from svc_notebook.data.loading.history.recorder import (
-    DEFAULT_UNDO_ROWS,
     LoadRecorder,
     find_resumed,
     is_recorded,
@@ -18,10 +23,9 @@ from svc_notebook.data.loading.history.recorder import (
     recording,
 )
 from svc_notebook.data.loading.load_plan.ids import SCHEME
-from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.preparation import Prepared
+from svc_notebook.data.loading.load_plan.proposals import add_proposals
 from svc_notebook.data.loading.load_plan.row_order import Span
-from svc_notebook.data.loading.options import CompareWith, IfExists
 from svc_notebook.data.loading.sending.attribute_loss import (
     AttributeLoss,
     ReadColumns,
@@ -37,27 +41,29 @@ from svc_notebook.data.loading.sending.checkpoint import (
     open_checkpoint,
 )
 from svc_notebook.data.loading.sending.concurrency_limiter import (
+    DEFAULT_IN_FLIGHT,
     SETTLE_SECONDS,
     ConcurrencyLimiter,
     send_batches,
 )
-from svc_notebook.data.loading.sending.difference import compare_batches
 from svc_notebook.data.loading.sending.outgoing_batches import OutgoingBatches, not_repeatable
 from svc_notebook.data.loading.sending.replacement import (
     check_share,
     check_target,
-    describe_first,
+    describe_no_rows,
     move_over,
     warn_of_hashes,
 )
 from svc_notebook.data.loading.sending.result import OUTCOMES, LoadCounts, LoadResult
-from svc_notebook.data.loading.sending.unchanged import (
+from svc_notebook.data.loading.sending.settings import SendSettings
+from svc_notebook.data.loading.sending.stored_records import (
     StoredRecords,
     check_mergeable,
+    compare_batches,
+    find_vanished_parts,
     kept_hashes,
     read_stored,
 )
-from svc_notebook.data.loading.sending.vanished_parts import find_vanished_parts
 from svc_notebook.data.loading.sending.verification import check_differences, still_holds
 from svc_notebook.data.loading.sending.verification import verify as read_back
 from svc_notebook.errors import (
@@ -70,19 +76,7 @@ from svc_notebook.errors import (
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
-
-
-def _nothing_to_send(plan: LoadPlan, index: str, if_exists: IfExists) -> str:
-    if plan.rejected_rows:
-        return (
-            f"no row can be sent, and {index} is unchanged: {describe_first(plan)}; a dry run "
-            "lists the rejected rows"
-        )
-    if if_exists == "replace":
-        return (
-            f"the source has no rows to replace {index} with; svc.clear_index({index!r}) empties it"
-        )
-    return f"{plan.source} has no rows, and {index} is unchanged; check that it is complete"
+    from svc_notebook.data.loading.sources.source import Source
 
 
 class LoadRun:
@@ -91,110 +85,112 @@ class LoadRun:
     def __init__(
         self,
         client: AsyncClient,
+        source: Source,
         index: str,
         prepared: Prepared,
-        in_flight: int,
-        on_progress: OnProgress | None,
+        settings: SendSettings,
         started: float,
-        read_columns: ReadColumns,
     ) -> None:
         self._client = client
+        self._source = source
         self._prepared = prepared
-        self._read_columns = read_columns
+        self._settings = settings
+        self._if_exists = settings.if_exists
         # Rows with the same id are applied in order only if batches are sent one by one.
         in_order = prepared.options.duplicates == "keep"
+        in_flight = settings.in_flight or DEFAULT_IN_FLIGHT
         self._limiter = ConcurrencyLimiter(1 if in_order else in_flight)
-        self._on_progress = on_progress
         self._checkpoint: Checkpoint[AcknowledgedBatch] | None = None
         self._stored: StoredRecords | None = None
         self._deletes = False
         # Whether some rows may have been sent before.
         self._may_repeat = False
-        # The maximum number of rows that are sent in a second.
-        self.per_second: int | None = None
-        # The record of the load, the maximum number of records that it keeps for an undo, and the
-        # source in words.
         self._recorder: LoadRecorder | None = None
         self._is_new = False
-        self.undo_rows = DEFAULT_UNDO_ROWS
-        self.shown_source = prepared.plan.source
-        self.source_digest = ""
-        # What the rows of a merge are compared with, and the hashes that are kept for the next one.
-        self.compare_with: CompareWith = "index"
+        # The hashes that are kept for the next load.
         self._kept = AsyncExitStack()
         action = prepared.options.action
         self.counts = LoadCounts(prepared.plan, index, started, action=action)
 
-    async def carry_out(
-        self, if_exists: IfExists, min_share: float | None, *, resume: bool, verify: bool
-    ) -> None:
-        """Send and publish, with the hashes of the last load if they are compared."""
-        async with self._kept:
-            await self._carry_out(if_exists, min_share, resume=resume, verify=verify)
+    async def complete_plan(self) -> None:
+        """Add to the plan what the rows suggest, and what the load would change."""
+        db = self._prepared.table.db
+        self.counts.plan = await db.in_thread(add_proposals, self._prepared)
+        await self._note_attribute_loss()
+        await self._note_difference()
 
-    async def _carry_out(
-        self, if_exists: IfExists, min_share: float | None, *, resume: bool, verify: bool
-    ) -> None:
+    async def carry_out(self) -> None:
         """Send and publish, into the index itself or into the temporary index that replaces it."""
-        index = self.counts.index
-        if if_exists in ("merge", "sync"):
-            check_mergeable(self._prepared.options, if_exists)
-            self._stored = await self._read_stored()
-        options = self._prepared.options
+        async with self._kept:
+            if self._settings.merges:
+                check_mergeable(self._prepared.options, self._if_exists)
+                self._stored = await self._read_stored()
+            self._check_rows()
+            if self._settings.replaces_index:
+                await self._check_share()
+            if self._if_exists == "sync":
+                self._deletes = self._may_delete()
+            else:
+                self._checkpoint = self._open_checkpoint()
+            if self._settings.resume:
+                self._check_resumable()
+            if not (self._settings.resume and self._acknowledged):
+                await check_target(self._client, self.counts.index, self._if_exists)
+                await self._warn_of_hashes()
+            await self._check_attribute_loss()
+            with self._checkpoint.hold() if self._checkpoint else nullcontext():
+                await self._write()
+
+    def _check_rows(self) -> None:
+        """Reject a source without a row to send if it is a file, or deletes what exists."""
+        prepared, options = self._prepared, self._prepared.options
         may_be_empty = options.spread or options.cursor is not None
-        is_file = self._prepared.table.origin is not None and not may_be_empty
-        if (if_exists in ("replace", "sync") or is_file) and not self._prepared.plan.sendable:
-            raise BadInput(_nothing_to_send(self._prepared.plan, index, if_exists))
-        if if_exists in ("replace", "sync"):
-            await check_share(self._client, index, self._prepared.plan, min_share)
-        self._deletes = if_exists == "sync" and self._may_delete(min_share)
-        self._checkpoint = self._open_checkpoint(if_exists) if if_exists != "sync" else None
-        if resume:
-            self._check_resumable(if_exists)
-        if not (resume and self._checkpoint and self._checkpoint.entries):
-            await check_target(self._client, index, if_exists)
-            await self._warn_of_hashes(if_exists)
-        await self._check_attribute_loss(if_exists)
-        with self._checkpoint.hold() if self._checkpoint else nullcontext():
-            await self._write(if_exists, resume=resume, verify=verify)
+        is_file = prepared.table.origin is not None and not may_be_empty
+        if (self._settings.replaces_index or is_file) and not prepared.plan.sendable:
+            raise BadInput(describe_no_rows(prepared.plan, self.counts.index, self._if_exists))
+
+    async def _check_share(self) -> None:
+        index, min_share = self.counts.index, self._settings.min_share
+        await check_share(self._client, index, self._prepared.plan, min_share)
 
     async def _read_stored(self) -> StoredRecords:
         """Return what the rows are compared with: hashes kept by the last load, or the index."""
-        if self.compare_with == "hashes":
+        if self._settings.compare_with == "hashes":
             return await self._kept.enter_async_context(
                 kept_hashes(self._client, self.counts.index)
             )
         return await read_stored(self._client, self.counts.index)
 
-    async def _check_attribute_loss(self, if_exists: IfExists) -> None:
+    async def _check_attribute_loss(self) -> None:
         """Refuse to delete attributes of existing records, unless the options allow it."""
         prepared = self._prepared
-        if prepared.options.replace_records or not replaces_records(prepared, if_exists):
+        if prepared.options.replace_records or not replaces_records(prepared, self._if_exists):
             return
-        loss = await find_attribute_loss(
-            self._client, self.counts.index, prepared, self._read_columns
-        )
+        loss = await self._find_attribute_loss()
         if loss.attributes:
             raise loss.refusal(self.counts.index)
         self._is_new = loss.is_new
         self.counts.plan = loss.note_in(self.counts.plan)
 
-    async def note_attribute_loss(self, if_exists: IfExists) -> None:
-        """Add to the plan the attributes of existing records that the load would delete."""
-        if not replaces_records(self._prepared, if_exists):
-            return
+    async def _find_attribute_loss(self) -> AttributeLoss:
         index = self.counts.index
+        read_columns = ReadColumns.of(self._source, index, self._client)
+        return await find_attribute_loss(self._client, index, self._prepared, read_columns)
+
+    async def _note_attribute_loss(self) -> None:
+        """Add to the plan the attributes of existing records that the load would delete."""
+        if not replaces_records(self._prepared, self._if_exists):
+            return
         try:
-            loss = await find_attribute_loss(
-                self._client, index, self._prepared, self._read_columns
-            )
+            loss = await self._find_attribute_loss()
         except CallFailed as error:
-            loss = AttributeLoss(unread=f"the records of {index} cannot be read ({error})")
+            unread = f"the records of {self.counts.index} cannot be read ({error})"
+            loss = AttributeLoss(unread=unread)
         self.counts.plan = loss.note_in(self.counts.plan)
 
-    def _may_delete(self, min_share: float | None) -> bool:
+    def _may_delete(self) -> bool:
         """Return whether records without a row are deleted; a rejected row may have one of them."""
-        if not self._prepared.plan.rejected_rows or min_share is not None:
+        if not self._prepared.plan.rejected_rows or self._settings.min_share is not None:
             return True
         self._note(
             "no record was deleted, because a rejected row can have its id; correct these rows, or "
@@ -202,16 +198,16 @@ class LoadRun:
         )
         return False
 
-    async def note_difference(self, if_exists: IfExists) -> None:
+    async def _note_difference(self) -> None:
         """Add to the plan what differs from the stored records."""
-        if if_exists not in ("merge", "sync"):
+        if not self._settings.merges:
             return
-        check_mergeable(self._prepared.options, if_exists)
+        check_mergeable(self._prepared.options, self._if_exists)
         stored = await read_stored(self._client, self.counts.index, whole=True)
         self._stored = stored
         difference = await self._prepared.table.db.in_thread(
             lambda: compare_batches(
-                pack_batches(self._prepared), stored, deletes=if_exists == "sync"
+                pack_batches(self._prepared), stored, deletes=self._if_exists == "sync"
             )
         )
         self.counts.plan = replace(self.counts.plan, difference=difference)
@@ -244,22 +240,19 @@ class LoadRun:
         await wait(self._client, [answer["taskID"]], index=self.counts.index)
         self.counts.deleted += len(ids)
 
-    async def _write(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
+    async def _write(self) -> None:
         index = self.counts.index
-        temporary = TemporaryIndex(self._client, index, "load") if if_exists == "replace" else None
-        target = temporary.name if temporary else index
+        replaces = self._if_exists == "replace"
+        target = name_temporary_index(index, "load") if replaces else index
         if self._checkpoint:
-            target = await self._resume_or_begin(self._checkpoint, target, resume=resume)
-        self._recorder = self._make_recorder(if_exists)
+            target = await self._resume_or_begin(self._checkpoint, target)
+        self._recorder = self._make_recorder()
         async with recording(self._recorder, self._outcome) if self._recorder else nullcontext():
-            if temporary:
-                await self._replace(target, verify=verify)
-            else:
-                await self._fill(target, verify=verify)
+            await (self._replace(target) if replaces else self._fill(target))
         if self._checkpoint:
             self._checkpoint.discard()
 
-    def _make_recorder(self, if_exists: IfExists) -> LoadRecorder | None:
+    def _make_recorder(self) -> LoadRecorder | None:
         """Return the record of this load; a resumed load continues that of the interrupted one."""
         if self._prepared.options.spread or not is_recorded(self.counts.index):
             return None
@@ -268,25 +261,25 @@ class LoadRun:
         if entry is None:
             origin = self._prepared.table.origin
             entry = new_entry(
-                self._client, self.counts.plan, if_exists, self.counts.action,
-                source=self.shown_source, source_hash=origin.state if origin else "",
-                checkpoint=name, cursor=self._prepared.table.cursor,
-                cursor_source=self.source_digest,
+                self._client, self.counts.plan, self._if_exists, self.counts.action,
+                source=describe_source(self._source, self._prepared.plan.source),
+                source_hash=origin.state if origin else "", checkpoint=name,
+                cursor=self._prepared.table.cursor, cursor_source=digest_of_source(self._source),
             )  # fmt: skip
-        return LoadRecorder(self._client, entry, self.undo_rows, is_new=self._is_new)
+        return LoadRecorder(self._client, entry, self._settings.undo_rows, is_new=self._is_new)
 
     def _outcome(self) -> tuple[LoadResult, int]:
         """Return the result so far, and the number of rows that were dropped on request."""
         is_last = self._prepared.options.duplicates == "last"
         return self.counts.close(), self._prepared.duplicates if is_last else 0
 
-    async def _replace(self, target: str, *, verify: bool) -> None:
+    async def _replace(self, target: str) -> None:
         """Fill a temporary index, and move it over the index; an interrupted load is resumed."""
         temporary = self._temporary(target)
         await temporary.claim(drop_at_exit=False)
         try:
             await copy_around(self._client, temporary.index, target)
-            await self._fill(target, verify=verify)
+            await self._fill(target)
             check_differences(self.counts.differences, self.counts.index)
             await move_over(temporary, self.counts.sent)
         except BaseException as error:
@@ -300,16 +293,16 @@ class LoadRun:
     def _temporary(self, name: str) -> TemporaryIndex:
         return TemporaryIndex(self._client, self.counts.index, "load", name=name)
 
-    async def _warn_of_hashes(self, if_exists: IfExists) -> None:
+    async def _warn_of_hashes(self) -> None:
         # Partitions of workers get one common warning.
         alone = self._prepared.hashed and not self._prepared.options.spread
-        if alone and if_exists in ("append", "merge") and self._prepared.plan.sendable:
+        if alone and self._if_exists in ("append", "merge") and self._prepared.plan.sendable:
             await warn_of_hashes(self._client, self.counts.index)
 
-    def _check_resumable(self, if_exists: IfExists) -> None:
+    def _check_resumable(self) -> None:
         if operation := self._prepared.options.unrepeatable:
             raise not_repeatable(operation)
-        if if_exists == "sync":
+        if self._if_exists == "sync":
             raise BadInput("omit `resume`: if_exists='sync' sends only what is not stored yet")
         if not self._checkpoint:
             raise BadInput("only a load of files can be resumed; load this source again")
@@ -318,7 +311,7 @@ class LoadRun:
         if (
             origin
             and self._prepared.hashed
-            and if_exists != "replace"
+            and self._if_exists != "replace"
             and has_other_ids(self._checkpoint.earlier_state, origin.state, SCHEME)
         ):
             raise BadInput(
@@ -329,11 +322,9 @@ class LoadRun:
 
     def _is_resumable(self, error: BaseException) -> bool:
         """Return whether a later load can resume this one."""
-        return bool(self._checkpoint and self._checkpoint.entries) and not isinstance(
-            error, BadInput
-        )
+        return bool(self._acknowledged) and not isinstance(error, BadInput)
 
-    async def _fill(self, target: str, *, verify: bool) -> None:
+    async def _fill(self, target: str) -> None:
         try:
             await self._send(target)
             await self._publish(target)
@@ -345,23 +336,21 @@ class LoadRun:
             if target == self.counts.index:
                 await self._count_published(target)
             raise
-        if verify:
+        if self._settings.verify:
             self.counts.differences = await read_back(self._client, target, self._prepared)
 
-    def _open_checkpoint(self, if_exists: IfExists) -> Checkpoint[AcknowledgedBatch] | None:
+    def _open_checkpoint(self) -> Checkpoint[AcknowledgedBatch] | None:
         origin = self._prepared.table.origin
         if origin is None:
             return None
         location = [origin.location, *self._client.connection.place, self.counts.index]
         scheme = SCHEME if self._prepared.hashed else ""
-        facts = facts_of(if_exists, self._prepared.options, scheme)
+        facts = facts_of(self._if_exists, self._prepared.options, scheme)
         return open_checkpoint("\n".join(location), f"{origin.state}|{facts}")
 
-    async def _resume_or_begin(
-        self, checkpoint: Checkpoint[AcknowledgedBatch], target: str, *, resume: bool
-    ) -> str:
+    async def _resume_or_begin(self, checkpoint: Checkpoint[AcknowledgedBatch], target: str) -> str:
         """Resume an interrupted load, or delete its temporary index; return the target index."""
-        earlier = checkpoint.target
+        earlier, resume = checkpoint.target, self._settings.resume
         if (
             resume
             and earlier
@@ -401,7 +390,7 @@ class LoadRun:
     async def _send(self, target: str) -> None:
         outgoing = OutgoingBatches(
             self._prepared, self.counts, self._settled(), self._digests(), self._stored,
-            self._recorder, may_repeat=self._may_repeat, per_second=self.per_second,
+            self._recorder, may_repeat=self._may_repeat, per_second=self._settings.per_second,
         )  # fmt: skip
         self._report_progress()
         await send_batches(
@@ -415,12 +404,16 @@ class LoadRun:
                 "complete"
             )
 
+    @property
+    def _acknowledged(self) -> Sequence[AcknowledgedBatch]:
+        """The batches that this load, or the interrupted one, has sent."""
+        return self._checkpoint.entries if self._checkpoint else ()
+
     def _settled(self) -> list[Span]:
-        return [entry.span for entry in self._checkpoint.entries] if self._checkpoint else []
+        return [batch.span for batch in self._acknowledged]
 
     def _digests(self) -> dict[Span, int]:
-        entries = self._checkpoint.entries if self._checkpoint else []
-        return {entry.span: entry.digest for entry in entries if entry.digest}
+        return {batch.span: batch.digest for batch in self._acknowledged if batch.digest}
 
     def _enter(self, batch: Batch, task: int) -> None:
         self.counts.enter(task, batch.rows)
@@ -429,13 +422,13 @@ class LoadRun:
         self._report_progress()
 
     def _report_progress(self) -> None:
-        if self._on_progress:
-            self._on_progress(self.counts.sent, self._prepared.plan.sendable)
+        if self._settings.on_progress:
+            self._settings.on_progress(self.counts.sent, self._prepared.plan.sendable)
 
     async def _publish(self, target: str) -> None:
         """Wait for all tasks; at a timeout, wait again if some were published meanwhile."""
         left = list(self.counts.rows_of)
-        report = publishing_of(self._on_progress)
+        report = publishing_of(self._settings.on_progress)
         while left:
             try:
                 await wait(self._client, left, index=target, on_progress=report)

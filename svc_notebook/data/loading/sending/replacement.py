@@ -104,6 +104,20 @@ def describe_first(plan: LoadPlan) -> str:
     return f"row {first['row']}{of} {first['reason']}"
 
 
+def describe_no_rows(plan: LoadPlan, index: str, if_exists: IfExists) -> str:
+    """Describe why a load has no row to send, and what to do."""
+    if plan.rejected_rows:
+        return (
+            f"no row can be sent, and {index} is unchanged: {describe_first(plan)}; a dry run "
+            "lists the rejected rows"
+        )
+    if if_exists == "replace":
+        return (
+            f"the source has no rows to replace {index} with; svc.clear_index({index!r}) empties it"
+        )
+    return f"{plan.source} has no rows, and {index} is unchanged; check that it is complete"
+
+
 async def move_over(temporary: TemporaryIndex, rows: int) -> None:
     """Replace the old index by the new one, once that contains every sent row."""
     held = await count_records(temporary.client, temporary.name)

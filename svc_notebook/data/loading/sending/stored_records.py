@@ -1,32 +1,43 @@
-"""The stored records of an index, with which the rows of a merge or a synchronization compare."""
+"""The stored records of an index, with which the rows of a load are compared."""
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pandas as pd
 
+from svc_notebook.core.display import shorten
 from svc_notebook.core.files import FileLock
 from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, count_records, index_exists
+from svc_notebook.data.loading.encoding.canonical_json import canonical
 from svc_notebook.data.loading.encoding.operations import operations_of
 from svc_notebook.data.loading.history.journal import LoadJournal
+from svc_notebook.data.loading.history.recorder import MAX_IDS_PER_REQUEST, read_records
+from svc_notebook.data.loading.load_plan.plan import LoadDifference
+from svc_notebook.data.loading.load_plan.text_parts import PART_MARK
 from svc_notebook.data.loading.options import IfExists, LoadSettings
 from svc_notebook.data.loading.sending.batches import HEAD, TAIL, Batch
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
+    from svc_notebook.data.loading.table import SourceTable
 
 Record = Mapping[str, Any]
 DIGEST_BYTES = 12
 # Ids that one request deletes.
 MAX_DELETED_IDS = 1_000
+# Values of a column that a difference shows.
+MAX_SAMPLES, MAX_SAMPLE_CHARACTERS = 3, 40
+ABSENT = "absent"
 
 
 class StoredRecords:
@@ -190,3 +201,99 @@ async def kept_hashes(client: AsyncClient, index: str) -> AsyncIterator[StoredRe
         mark.touch(mode=0o600)
     finally:
         lock.release(remove=True)
+
+
+@dataclass
+class _ColumnChanges:
+    changed: int = 0
+    samples: list[str] = field(default_factory=list)
+
+
+def compare_batches(
+    batches: Iterable[Batch], stored: StoredRecords, *, deletes: bool
+) -> LoadDifference:
+    """Compare the records of batches with whole stored records, by column."""
+    columns: dict[str, _ColumnChanges] = {}
+    new = changed = unchanged = 0
+    for batch in batches:
+        records = records_of(batch)
+        bodies = stored.take([record["objectID"] for record in records])
+        for record in records:
+            body = bodies.get(record["objectID"])
+            if body is None:
+                new += 1
+            elif _compare(record, msgspec.json.decode(body), columns):
+                changed += 1
+            else:
+                unchanged += 1
+    vanished = stored.count_vanished() if deletes else 0
+    rows = [(name, c.changed, "; ".join(c.samples)) for name, c in columns.items()]
+    frame = pd.DataFrame(rows, columns=["column", "changed", "samples"])
+    frame = frame.astype({"column": "str", "changed": "int64", "samples": "str"})
+    in_order = frame.sort_values("changed", ascending=False, kind="stable", ignore_index=True)
+    return LoadDifference(new, changed, unchanged, vanished, in_order)
+
+
+def _compare(
+    record: dict[str, Any], stored: dict[str, Any], columns: dict[str, _ColumnChanges]
+) -> bool:
+    """Count the columns whose values differ; return whether there are some."""
+    differs = False
+    for name in dict.fromkeys([*stored, *record]):
+        before, after = _write(stored, name), _write(record, name)
+        if before == after:
+            continue
+        differs = True
+        column = columns.setdefault(name, _ColumnChanges())
+        column.changed += 1
+        if len(column.samples) < MAX_SAMPLES:
+            shown = f"{_show(before)} → {_show(after)}"
+            column.samples.append(f"{record['objectID']}: {shown}")
+    return differs
+
+
+def _write(record: dict[str, Any], name: str) -> str:
+    return canonical(msgspec.json.encode(record[name]).decode()) if name in record else ABSENT
+
+
+def _show(text: str) -> str:
+    return shorten(text, MAX_SAMPLE_CHARACTERS)
+
+
+async def find_vanished_parts(
+    client: AsyncClient, index: str, table: SourceTable
+) -> AsyncIterator[list[str]]:
+    """Yield stored ids without a part, for some rows at a time, those with high numbers first.
+
+    The parts of a row have the numbers from 1 without a gap, so that only the next one is read.
+    If the deletion is interrupted, none is missing in between.
+    """
+    chunks = table.db.chunks(f"{table.parts_sql} ORDER BY source_id", MAX_IDS_PER_REQUEST)
+    while chunk := await table.db.in_thread(next, chunks, None):
+        rows: list[tuple[str, int]] = list(zip(*chunk.to_pydict().values(), strict=True))
+        try:
+            stored = await _find_parts(client, index, rows)
+        except NotFound:
+            return
+        if stored:
+            yield stored
+
+
+async def _find_parts(
+    client: AsyncClient, index: str, rows: Sequence[tuple[str, int]]
+) -> list[str]:
+    whole = await _find_stored(client, index, [name for name, _ in rows])
+    beyond: list[str] = []
+    left = list(rows)
+    while left:
+        left = [(name, number + 1) for name, number in left]
+        ids = {f"{name}{PART_MARK}{number}": (name, number) for name, number in left}
+        stored = await _find_stored(client, index, [*ids])
+        beyond += stored
+        left = [ids[part] for part in stored]
+    return [*reversed(beyond), *whole]
+
+
+async def _find_stored(client: AsyncClient, index: str, ids: Sequence[str]) -> list[str]:
+    records: Any = await asyncio.shield(read_records(client, index, ids))
+    return [name for name, record in zip(ids, records, strict=True) if record is not None]

@@ -1,8 +1,8 @@
-"""What a distributed load needs to be resumed: the partitions that were published."""
+"""The published partitions of a load: what resumes it, and the plan of all of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +12,7 @@ import pandas as pd
 from svc_notebook.data.client.operations import count_records
 from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
+from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.data.loading.options import IfExists, LoadSettings
 from svc_notebook.data.loading.sending.checkpoint import Checkpoint, facts_of, open_checkpoint_of
 from svc_notebook.data.loading.sending.result import LoadResult
@@ -21,6 +22,9 @@ from svc_notebook.errors import BadInput, KeyRefused
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
+
+
+NO_PARTITIONS = LoadPlan("", "", 0, "", (), (), pd.DataFrame(columns=ERROR_COLUMNS), 0, ())
 
 
 class PublishedPartition(msgspec.Struct):
@@ -105,3 +109,35 @@ async def check_hashes(client: AsyncClient, index: str) -> None:
                 "partitions would be stored twice. Name the column of the ids, id='…', or load "
                 "with if_exists='replace'"
             )
+
+
+def combine_plans(
+    partitions: SourcePartitions, index: str, plans: Mapping[int, LoadPlan], notes: Sequence[str]
+) -> LoadPlan:
+    """Combine the plans of partitions, by number; rejected rows get a column `partition`."""
+    ordered = [plan for _, plan in sorted(plans.items())]
+    every = [*partitions.notes, *notes, *(note for plan in ordered for note in plan.notes)]
+    # A partition that an interrupted load published has no columns here.
+    first = next((plan for plan in ordered if plan.column_rows), [*ordered, NO_PARTITIONS][0])
+    return LoadPlan(
+        source=partitions.name,
+        index=index,
+        rows=sum(plan.rows for plan in ordered),
+        ids=first.ids,
+        column_rows=first.column_rows,
+        sample=first.sample,
+        rejected=_combine_rejected(plans, first),
+        rejected_rows=sum(plan.rejected_rows for plan in ordered),
+        notes=tuple(dict.fromkeys(every)),
+    )
+
+
+def _combine_rejected(plans: Mapping[int, LoadPlan], first: LoadPlan) -> pd.DataFrame:
+    rows = [
+        plan.rejected.assign(partition=number)
+        for number, plan in sorted(plans.items())
+        if len(plan.rejected)
+    ]
+    if rows:
+        return pd.concat(rows, ignore_index=True)
+    return first.rejected if len(first.rejected.columns) else NO_PARTITIONS.rejected.copy()
