@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from svc_notebook.data.loading.table import SourceTable
@@ -36,7 +36,7 @@ def aggregate(
     unique = list(dict.fromkeys(expressions))
     if len(table.fields) < MIN_COLUMNS:
         return table.db.aggregates(unique, source, always=always)
-    alike, others = _group(table, unique)
+    alike, others = _group_columns(table, unique)
     values: dict[str, Any] = {}
     for columns, by_template in alike:
         distinct = any("DISTINCT" in template for template in by_template)
@@ -47,24 +47,16 @@ def aggregate(
     return values | table.db.aggregates([*others, *always], source, always=always)
 
 
-# From a template to the aggregate of each column, by the column.
+# Aggregates by template and column, or by column and template.
 Templates = dict[str, dict[str, str]]
 
 
-def _group(
+def _group_columns(
     table: SourceTable, expressions: Iterable[str]
 ) -> tuple[list[tuple[list[str], Templates]], list[str]]:
     """Return groups of columns with the same type and the same templates, and other aggregates."""
     types = {field.column: field.type for field in table.fields}
-    of_column: dict[str, dict[str, str]] = defaultdict(dict)
-    others = []
-    for expression in expressions:
-        names = set(COLUMN.findall(expression))
-        column = names.pop() if len(names) == 1 else ""
-        if column in types:
-            of_column[column][COLUMN.sub(VALUE, expression)] = expression
-        else:
-            others.append(expression)
+    of_column, others = _find_templates(expressions, types)
     groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for column, by_template in of_column.items():
         groups[types[column], *by_template].append(column)
@@ -79,14 +71,30 @@ def _group(
     return alike, others
 
 
+def _find_templates(
+    expressions: Iterable[str], columns: Collection[str]
+) -> tuple[Templates, list[str]]:
+    """Return the aggregates of single columns, by column and template, and the others."""
+    of_column: Templates = defaultdict(dict)
+    others = []
+    for expression in expressions:
+        names = set(COLUMN.findall(expression))
+        column = names.pop() if len(names) == 1 else ""
+        if column in columns:
+            of_column[column][COLUMN.sub(VALUE, expression)] = expression
+        else:
+            others.append(expression)
+    return of_column, others
+
+
 def _aggregate_cells(
     table: SourceTable, columns: Sequence[str], by_template: Templates, source: str
 ) -> dict[str, Any]:
     """Compute the templates for each column, from one row for each cell."""
     # The scan of a delimited file skips, and reports, only broken rows of the columns it reads.
     read = [field.column for field in table.fields] if table.untyped else columns
-    chosen = set(columns)
-    numbers = [number for number, column in enumerate(read) if column in chosen]
+    number_of = {column: number for number, column in enumerate(read)}
+    numbers = [number_of[column] for column in columns]
     among = f" WHERE i IN (SELECT unnest({numbers}))" if len(numbers) < len(read) else ""
     position = ", pos" if any(map(POSITION.search, by_template)) else ""
     cells = (
@@ -96,9 +104,13 @@ def _aggregate_cells(
     rows = table.db.rows(f"SELECT i, {', '.join(by_template)} FROM ({cells}){among} GROUP BY i")
     by_column = {read[number]: row for number, *row in rows}
     # A table without rows has no groups.
-    nothing = [0 if template.startswith("count(") else None for template in by_template]
+    nothing = [*map(_aggregate_nothing, by_template)]
     return {
         expressions[column]: by_column.get(column, nothing)[n]
         for n, expressions in enumerate(by_template.values())
         for column in columns
     }
+
+
+def _aggregate_nothing(template: str) -> int | None:
+    return 0 if template.startswith("count(") else None

@@ -162,21 +162,13 @@ class LoadSettings:
         for name in given.keys() - set(names):
             raise BadInput(f"`{name}` is not an option of a load{suggest_argument(name, names)}")
         named = {name: value for name, value in given.items() if value is not None}
-        for name in PAIRED & named.keys():
-            if isinstance(named[name], str) and (pairs := read_pairs(named[name])):
-                named[name] = pairs
-        for name in MAPPINGS & named.keys():
-            if not isinstance(named[name], Mapping):
-                raise BadInput(f"`{name}` must be a dict by column: {name}={{'price': ...}}")
+        _read_mappings(named)
         if isinstance(named.get("columns"), str):
             raise BadInput(f"`columns` must be a list of names: columns=[{named['columns']!r}]")
         for name in {"columns", "geo"} & named.keys():
             named[name] = tuple(named[name])
         if not isinstance(named.get("id", ""), str):
             named["id"] = join_names(named["id"])
-        for name, read in VALUE_READERS.items():
-            if isinstance(named.get(name), Mapping):
-                named[name] = {column: read(value) for column, value in named[name].items()}
         return cls(**named)
 
     def __post_init__(self) -> None:
@@ -198,6 +190,9 @@ class LoadSettings:
         if self.geo is not None and len(self.geo) != 2:
             raise BadInput("`geo` must be two columns: geo=['latitude', 'longitude']")
         self._check_split()
+        self._check_layout()
+
+    def _check_layout(self) -> None:
         for name in CHARACTER_OPTIONS:
             _check_character(name, getattr(self, name))
         for name in COUNT_OPTIONS:
@@ -261,6 +256,19 @@ class LoadSettings:
         by_separator = set() if isinstance(self.list_separator, str) else set(self.list_separator)
         named = by_nulls | by_separator | set(self.dtype) | set(self.operations)
         return named | set(self.columns or ())
+
+
+def _read_mappings(named: dict[str, Any]) -> None:
+    """Read the options by column; raise `BadInput` for those of another form."""
+    for name in PAIRED & named.keys():
+        if isinstance(named[name], str) and (pairs := read_pairs(named[name])):
+            named[name] = pairs
+    for name in MAPPINGS & named.keys():
+        if not isinstance(named[name], Mapping):
+            raise BadInput(f"`{name}` must be a dict by column: {name}={{'price': ...}}")
+    for name, read in VALUE_READERS.items():
+        if isinstance(named.get(name), Mapping):
+            named[name] = {column: read(value) for column, value in named[name].items()}
 
 
 def join_names(names: Sequence[str]) -> str:

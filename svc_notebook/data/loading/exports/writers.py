@@ -44,19 +44,16 @@ def format_of(path: Path, *, spreadsheet_safe: bool = False) -> Format:
 
     `spreadsheet_safe`: write cells that a spreadsheet does not run as formulas.
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    kind = "".join(suffixes[:-1][-1:] if compression else suffixes[-1:])
+    compression = COMPRESSIONS.get(path.suffix.lower())
+    uncompressed = path.with_suffix("") if compression else path
+    kind, stem = uncompressed.suffix.lower(), uncompressed.stem
     if kind not in WRITERS:
         raise BadInput(
             f"unsupported format `{kind or path.name}`; use {', '.join(WRITERS)}, followed by .gz "
             f"or .zst to compress the file{did_you_mean(kind, WRITERS)}"
         )
     if compression and WRITERS[kind] is write_parquet:
-        raise BadInput(
-            f"Parquet is already compressed: change the name to {path.with_suffix('').name}"
-        )
-    stem = path.with_suffix("").stem if compression else path.stem
+        raise BadInput(f"Parquet is already compressed: change the name to {uncompressed.name}")
     if not spreadsheet_safe:
         return Format(WRITERS[kind], compression, stem)
     if kind not in SEPARATORS:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from svc_notebook.data.loading.encoding.record_sql import TextForm
+from svc_notebook.data.loading.encoding.json_sql import as_text
+from svc_notebook.data.loading.encoding.json_types import JSON
+from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm, TextReading
 from svc_notebook.data.loading.load_plan.type_inference import (
+    Aggregates,
     ColumnGuess,
     ColumnTexts,
     TextType,
+    count_if,
+    decided_type,
     form_type,
+    infer_column,
+    null_count,
     plain_types,
+    read_sample,
+    type_aggregates,
 )
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.table import TableColumn
+from svc_notebook.data.loading.table import WRITTEN, SourceTable, TableColumn
 from svc_notebook.data.loading.text_cells.amounts import (
     AmountForm,
     TableStyle,
@@ -36,6 +45,8 @@ from svc_notebook.data.loading.text_cells.missing_words import (
 
 EXPONENT = re.compile("[eE]")
 POINT_GROUPS = AmountForm(",", ".")
+# The first rows that say whether a column of a document has values other than texts.
+FIRST_ROWS_COUNT = 100
 
 
 class _Possible(NamedTuple):
@@ -53,8 +64,8 @@ def guess_columns(
     possible = {field: _find_possible(texts, options) for field, texts in sample.items()}
     marks = [(f.name, mark) for f, types in possible.items() if (mark := _decimal_of(types))]
     style = find_style(marks, separator, options.decimal)
-    points = [name for name, mark in marks if mark == "." and separator == ","]
-    pointed = points[0] if points and options.decimal is None else ""
+    can_split = separator == "," and options.decimal is None
+    pointed = _find_pointed(marks) if can_split else ""
     chosen = {
         field: _find_dates(types, options)
         or _find_formulas(types)
@@ -62,6 +73,18 @@ def guess_columns(
         or _choose(types, style, separator)
         for field, types in possible.items()
     }
+    return _add_missing_words(sample, chosen)
+
+
+def _find_pointed(marks: Sequence[tuple[str, str]]) -> str:
+    """Return the name of the first column with decimal points; empty if there is none."""
+    return next((name for name, mark in marks if mark == "."), "")
+
+
+def _add_missing_words(
+    sample: Mapping[TableColumn, ColumnTexts], chosen: Mapping[TableColumn, ColumnGuess]
+) -> dict[TableColumn, ColumnGuess]:
+    """Return guesses with the words that are missing values in columns of text."""
     texts = {
         field.name: sample[field].texts
         for field, guess in chosen.items()
@@ -78,7 +101,7 @@ def guess_columns(
     }
 
 
-def guess_amounts(
+def _guess_amounts(
     sample: Mapping[TableColumn, ColumnTexts], options: LoadSettings
 ) -> dict[TableColumn, ColumnGuess]:
     """Return the guess for each column of texts that are amounts or dates of one form.
@@ -105,10 +128,9 @@ def _find_possible(texts: ColumnTexts, options: LoadSettings) -> _Possible:
         forms = [AmountForm(".", ","), POINT_GROUPS] if are_point_groups(present) else []
     else:
         forms = find_amount_forms(present)
-    if options.thousands is not None:
-        forms = [form for form in forms if form.group == options.thousands] or forms
-    if options.decimal is not None:
-        forms = [form for form in forms if form.decimal == options.decimal] or forms
+    for name, mark in (("group", options.thousands), ("decimal", options.decimal)):
+        if mark is not None:
+            forms = [form for form in forms if getattr(form, name) == mark] or forms
     return _Possible(plain, tuple(forms), texts)
 
 
@@ -169,16 +191,20 @@ def _choose(possible: _Possible, style: TableStyle, separator: str) -> ColumnGue
     if plain and _has_decimals(plain) and (code := _find_code(texts.present)):
         return ColumnGuess(doubt=f"kept as text: `{code}` can be a code")
     if not forms:
-        if plain and style.decimal == "," and plain[0].name == "integer":
-            # A later value can have points between thousands.
-            return ColumnGuess((plain[0], form_type(POINT_GROUPS), *plain[1:]))
-        return ColumnGuess(plain)
+        return ColumnGuess(_allow_point_groups(plain) if style.decimal == "," else plain)
     form = style.choose(forms)
     if plain and (form != POINT_GROUPS if form else separator != ";"):
         return ColumnGuess(plain)
     if form:
         return ColumnGuess((form_type(form), *plain))
     return ColumnGuess(doubt=_describe_doubt(texts.present, forms))
+
+
+def _allow_point_groups(plain: tuple[TextType, ...]) -> tuple[TextType, ...]:
+    """Return the types of whole numbers of which later ones can have points between thousands."""
+    if not plain or plain[0].name != "integer":
+        return plain
+    return plain[0], form_type(POINT_GROUPS), *plain[1:]
 
 
 def _find_code(texts: Sequence[str]) -> str:
@@ -196,3 +222,82 @@ def _describe_doubt(texts: list[str], forms: tuple[AmountForm, ...]) -> str:
         f"{form.convert(text)} with decimal='{form.decimal}'" for form in (first, other)
     )
     return f"kept as text: `{text}` is {readings}"
+
+
+@dataclass(frozen=True)
+class TextAmounts:
+    """A column of JSON texts that are amounts of one form in the first rows."""
+
+    field: TableColumn
+    # The column as plain text.
+    text: TableColumn
+    guess: ColumnGuess
+    sample: ColumnTexts
+
+    def aggregates(self) -> Iterator[str]:
+        """Yield the aggregates over all rows that say whether all values are such texts."""
+        yield from (null_count(self.text), _other_count(self.field))
+        yield from type_aggregates(self.text, self.guess.types, missing_words=True)
+
+    def are_all(self, counts: Aggregates) -> bool:
+        """Return whether all values are texts of this form."""
+        decided = decided_type(self.text, self.guess.types, counts)
+        return decided is not None and not counts[_other_count(self.field)]
+
+    def profile(self, counts: Aggregates) -> ColumnProfile:
+        """Return the profile of the column, which is sent as numbers or dates."""
+        return infer_column(self.text, self.guess, counts, self.sample)
+
+    def doubt(self, column: ColumnProfile) -> ColumnProfile:
+        """Return the profile of the column as text, with the reason why it is not sent as numbers.
+
+        There is none if later values are others than the first.
+        """
+        reading = TextReading("string", doubt=self.guess.doubt) if self.guess.doubt else None
+        return replace(column, reading=reading, note=self.guess.doubt)
+
+
+def find_amounts(
+    table: SourceTable, chosen: Sequence[TableColumn], options: LoadSettings
+) -> dict[TableColumn, TextAmounts]:
+    """Return the columns of a document or a workbook whose texts are amounts, by the first rows."""
+    if not table.text_amounts:
+        return {}
+    texts = {
+        read_as_text(field): field
+        for field in chosen
+        if field.type in (JSON, WRITTEN) and field.name not in options.dtype
+        if field.column.isidentifier()  # not a column that options make
+    }
+    sample = read_sample(table, _of_texts(table, texts.values()))
+    return {
+        texts[text]: TextAmounts(texts[text], text, guess, sample[text])
+        for text, guess in _guess_amounts(sample, options).items()
+    }
+
+
+def read_as_text(field: TableColumn) -> TableColumn:
+    """Return the column of the plain texts of a column of JSON; any other column as it is."""
+    if field.type not in (JSON, WRITTEN):
+        return field
+    return field._replace(column=f"({as_text(field)})", type="VARCHAR")
+
+
+def _of_texts(table: SourceTable, fields: Iterable[TableColumn]) -> list[TableColumn]:
+    """Return the text of each column whose first values are all texts."""
+    fields = [*fields]
+    if not fields:
+        return []
+    first = f"(SELECT * FROM {table.sql} LIMIT {FIRST_ROWS_COUNT})"
+    others = [f"coalesce(count_if({_is_other(field)}), 0)" for field in fields]
+    (counts,) = table.db.rows(f"SELECT {', '.join(others)} FROM {first}")
+    return [read_as_text(f) for f, count in zip(fields, counts, strict=True) if not count]
+
+
+def _is_other(field: TableColumn) -> str:
+    """Return the condition that a value of a column of JSON is not a text."""
+    return f"left({field.column}::VARCHAR, 1) <> '\"'"
+
+
+def _other_count(field: TableColumn) -> str:
+    return count_if(_is_other(field))

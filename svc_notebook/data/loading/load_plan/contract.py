@@ -15,7 +15,7 @@ from svc_notebook.core.files import write_atomically
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
-    from svc_notebook.data.loading.load_plan.plan import LoadPlan
+    from svc_notebook.data.loading.load_plan.plan import ColumnRow, LoadPlan
 
 # How much the share of missing values of a column may differ from the saved one.
 MAX_MISSING_RISE = 0.05
@@ -71,17 +71,19 @@ class LoadContract:
             if name not in rows and column.required:
                 yield f"`{name}` is missing"
         for name, row in rows.items():
-            saved = self.columns.get(name)
-            if saved is None:
-                if self.strict:
-                    yield f"`{name}` is new"
-                continue
-            empty = row.missing == plan.rows
-            if saved.type and row.sent_as != saved.type and not empty:
-                yield f"`{name}` is sent as {row.sent_as}, not {saved.type}"
-            share = row.missing / plan.rows if plan.rows else 0
-            if saved.missing is not None and share > saved.missing + MAX_MISSING_RISE:
-                yield f"`{name}` lacks {share:.0%} of its values, not {saved.missing:.0%}"
+            if saved := self.columns.get(name):
+                yield from _compare_column(row, saved, plan.rows)
+            elif self.strict:
+                yield f"`{name}` is new"
+
+
+def _compare_column(row: ColumnRow, saved: ContractColumn, rows: int) -> Iterator[str]:
+    """Yield how a column of a plan differs from that of a contract."""
+    if saved.type and row.sent_as != saved.type and row.missing != rows:
+        yield f"`{row.name}` is sent as {row.sent_as}, not {saved.type}"
+    share = row.missing / rows if rows else 0
+    if saved.missing is not None and share > saved.missing + MAX_MISSING_RISE:
+        yield f"`{row.name}` lacks {share:.0%} of its values, not {saved.missing:.0%}"
 
 
 def save_plan(plan: LoadPlan, path: str | os.PathLike[str]) -> None:

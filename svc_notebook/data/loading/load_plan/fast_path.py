@@ -136,6 +136,17 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
         raise NeedsDatabase
     rows = min(len(columns[0]), options.limit or len(columns[0]))
     texts = {field: column[:rows] for field, column in zip(table.fields, columns, strict=True)}
+    profiles = _infer_profiles(table, texts, rows, options)
+    cells = [
+        _text_cells(field, column_texts, profiles.get(field))
+        for field, column_texts in texts.items()
+    ]
+    return SmallTable(table, cells, rows)
+
+
+def _infer_profiles(
+    table: SourceTable, texts: Mapping[TableColumn, Texts], rows: int, options: LoadSettings
+) -> dict[TableColumn, ColumnProfile]:
     profiles = {}
     chosen = choose_columns(table, options)
     first = count_sample_rows(len(chosen))
@@ -147,25 +158,25 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
         if profile.sent_as == "text" and frequent_type(column_texts):
             raise NeedsDatabase
         profiles[field] = profile
-    cells = [
-        _text_cells(field, column_texts, profiles.get(field))
-        for field, column_texts in texts.items()
-    ]
-    return SmallTable(table, cells, rows)
+    return profiles
 
 
 def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None) -> Cells:
     if profile is None:
         return Cells(field, texts, None, texts)
+    return Cells(field, _write_cells(texts, profile), profile, texts)
+
+
+def _write_cells(texts: Texts, profile: ColumnProfile) -> Texts:
+    """Return the JSON of the cells of a column that is sent."""
     assert profile.reading is not None
     missing = profile.reading.missing
     if profile.sent_as == "text" and not profile.reading.form:
         present = [None if text in missing else text for text in texts] if missing else texts
-        return Cells(field, _write_texts(present), profile, texts)
+        return _write_texts(present)
     # A cell that is a number is its own JSON.
     plain = not missing and not profile.reading.form and profile.sent_as != "boolean"
-    values = texts if plain else [*map(profile.reading.write, texts)]
-    return Cells(field, values, profile, texts)
+    return texts if plain else [*map(profile.reading.write, texts)]
 
 
 def open_small(source: Any, db: Database) -> SmallTable:
@@ -374,7 +385,7 @@ def _find_ids(
     notes = []
     for field in id_fields(table, options):
         texts = _ids_of(cells[field.name].id_texts(rows))
-        ids = [text for text in texts if text]
+        ids = [*filter(None, texts)]
         good = len(set(ids)) == rows
         if good:
             return Ids("", f"column `{field.name}`", field.name), ids
@@ -424,13 +435,11 @@ def _is_unique(texts: Texts, rows: int) -> bool:
 def _ids_of(texts: Texts) -> list[str | None]:
     """Return the JSON texts of ids, texts or whole numbers; None for a missing id."""
     values = msgspec.json.decode(f"[{','.join(text or 'null' for text in texts)}]")
-    if any(
-        isinstance(value, bool) or not isinstance(value, (str, int, NoneType)) for value in values
-    ):
+    if {*map(type, values)} - {str, int, NoneType}:
         raise NeedsDatabase
-    shown = [None if value is None or value == "" else str(value) for value in values]
+    shown = [None if value in (None, "") else str(value) for value in values]
     # A character takes at most four bytes, so that most ids need not be encoded.
-    present = [text for text in shown if text]
+    present = [*filter(None, shown)]
     if any(len(text) * 4 > MAX_ID_BYTES < len(text.encode()) for text in present):
         raise NeedsDatabase
     if "\0" in "".join(present):

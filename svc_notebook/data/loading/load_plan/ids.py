@@ -72,6 +72,11 @@ def find_ids(table: SourceTable, profile: Profile, options: LoadSettings) -> Ids
         if options.id or good or field.name == "objectID":
             text, is_complete = _text_inside(field, profile)
             return Ids(text, f"column `{field.name}`", field.name, not (good and is_complete))
+    return _hash_rows(table, profile, options)
+
+
+def _hash_rows(table: SourceTable, profile: Profile, options: LoadSettings) -> Ids:
+    """Use hashes of the rows; the notes say why no column is the id."""
     if options.action != "replace":
         raise BadInput("pass the column of the ids: id='…'; a hash does not match stored records")
     members = _members_sql(table, profile, options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import ceil
 
 from svc_notebook.data.loading.aggregates import aggregate
@@ -67,18 +68,20 @@ def find_mixed_columns(
     sample: Mapping[TableColumn, ColumnTexts],
 ) -> tuple[MixedColumn, ...]:
     """Find columns of text that only a few values prevent from being numbers or booleans."""
-    texts = [c.field for c in columns if c.field in sample and c.sql.sent_as == "text"]
-    suspects = [(field, kind) for field in texts if (kind := frequent_type(sample[field]))]
-    expressions = [
-        expression for field, kind in suspects for expression in _misfit_aggregates(field, kind)
-    ]
-    if not expressions:
+    suspects = {
+        c.field: kind
+        for c in columns
+        if c.sql.sent_as == "text"
+        and c.field in sample
+        and (kind := frequent_type(sample[c.field]))
+    }
+    if not suspects:
         return ()
-    counted = aggregate(table, expressions, table.numbered)
+    aggregates = {field: _misfit_aggregates(field, kind) for field, kind in suspects.items()}
+    counted = aggregate(table, chain(*aggregates.values()), table.numbered)
     mixed = []
-    for field, kind in suspects:
-        values = (counted[expression] for expression in _misfit_aggregates(field, kind))
-        fitting, misfits, position, value = values
+    for field, kind in suspects.items():
+        fitting, misfits, position, value = map(counted.__getitem__, aggregates[field])
         if misfits and fitting >= MIN_FITTING_SHARE * (fitting + misfits):
             mixed.append(
                 MixedColumn(
@@ -106,13 +109,16 @@ def find_late_texts(
     value, can be far below.
     """
     names = {column.column for column in mixed if not column.holds_codes}
+    fields = [field for field in sample if field.name in names]
+    if not fields:
+        return {}
     joined = dict(sample)
-    for field in [field for field in sample if field.name in names]:
+    for field in fields:
         kind = frequent_type(sample[field])
         if kind is not None:
             joined[field] = sample[field].joined_with(_read_misfits(table, field, kind))
-    guesses = guess_columns(joined, table.separator, options) if names else {}
-    return {f: joined[f] for f in joined if f.name in names and guesses[f].types}
+    guesses = guess_columns(joined, table.separator, options)
+    return {field: joined[field] for field in fields if guesses[field].types}
 
 
 def _read_misfits(table: SourceTable, field: TableColumn, kind: TextType) -> list[str]:

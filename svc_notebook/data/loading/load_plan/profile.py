@@ -12,16 +12,17 @@ from svc_notebook.data.loading.database import ROW_COUNT
 from svc_notebook.data.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
 from svc_notebook.data.loading.encoding.json_types import JSON, json_types_sql, name_json_types
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm
-from svc_notebook.data.loading.load_plan.column_guesses import find_named_forms, guess_columns
+from svc_notebook.data.loading.load_plan.column_guesses import (
+    TextAmounts,
+    find_amounts,
+    find_named_forms,
+    guess_columns,
+    read_as_text,
+)
 from svc_notebook.data.loading.load_plan.mixed_columns import (
     MixedColumn,
     find_late_texts,
     find_mixed_columns,
-)
-from svc_notebook.data.loading.load_plan.text_amounts import (
-    TextAmounts,
-    find_amounts,
-    read_as_text,
 )
 from svc_notebook.data.loading.load_plan.type_inference import (
     Aggregates,
@@ -96,6 +97,11 @@ class _FirstRows:
         """The most likely type of each column whose type is inferred, or none."""
         return {field.name: self.guesses[field].types[:1] for field in self.sample}
 
+    def certain(self, columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+        """Return the columns whose values are not different numbers by different readings."""
+        doubtful = {field.name for field, guess in self.guesses.items() if guess.doubt}
+        return [column for column in columns if column.name not in doubtful]
+
 
 def profile_table(table: SourceTable, options: LoadSettings, late: Texts | None = None) -> Profile:
     """Read every row once; the first rows, read before, limit what has to be computed.
@@ -105,14 +111,9 @@ def profile_table(table: SourceTable, options: LoadSettings, late: Texts | None 
     first = _read_first_rows(table, options, late or {})
     counts = _aggregate_rows(table, first, options)
     columns = tuple(_infer_column(table, field, first, counts, options) for field in first.chosen)
-    texts = [column for column in columns if column.field in first.sample]
-    filled = [column for column in texts if column.missing < counts[ROW_COUNT]]
-    earlier = table.cursor.columns if table.cursor else {}
-    if misfits := _find_misfits(filled, earlier):
+    if misfits := _find_misfits(table, columns, first, counts[ROW_COUNT]):
         return profile_table(table, replace(options, dtype={**options.dtype, **misfits}), late)
-    doubtful = {field.name for field, guess in first.guesses.items() if guess.doubt}
-    certain = [column for column in columns if column.name not in doubtful]
-    mixed = find_mixed_columns(table, certain, first.sample)
+    mixed = find_mixed_columns(table, first.certain(columns), first.sample)
     if late is None and (late := find_late_texts(table, mixed, first.sample, options)):
         return profile_table(table, options, late)
     notes = {column.column: column.note for column in mixed}
@@ -189,18 +190,25 @@ def _is_undecided(
     return bool(types and has_values(field, counts) and not decided_type(field, types, counts))
 
 
-def _find_misfits(columns: Sequence[ColumnProfile], earlier: Mapping[str, str]) -> dict[str, Kind]:
+def _find_misfits(
+    table: SourceTable, columns: Sequence[ColumnProfile], first: _FirstRows, rows: int
+) -> dict[str, Kind]:
     """Return the types of columns of text that earlier increments sent as numbers or booleans."""
+    if not table.cursor:
+        return {}
+    earlier = table.cursor.columns
+    filled = [c for c in columns if c.field in first.sample and c.missing < rows]
     return {
         column.name: EARLIER_TYPES[earlier[column.name]]
-        for column in columns
+        for column in filled
         if column.sent_as == "text" and earlier.get(column.name) in EARLIER_TYPES
     }
 
 
 def choose_columns(table: SourceTable, options: LoadSettings) -> list[TableColumn]:
     """Return the columns to send; raises `BadInput` for a name that the table does not have."""
-    existing = [field.name for field in table.fields]
+    by_name = {field.name: field for field in table.fields}
+    existing = [*by_name]
     named = options.named_columns() | ({options.id} if options.id else set())
     for name in named - set(existing) - set(absent_columns(table, options)):
         if name in table.first_row:
@@ -211,7 +219,6 @@ def choose_columns(table: SourceTable, options: LoadSettings) -> list[TableColum
         raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, existing)}")
     sent = [name for name in existing if name not in table.hidden]
     chosen = sent if options.columns is None else options.columns
-    by_name = {field.name: field for field in table.fields}
     return [by_name[name] for name in chosen if name != "objectID"]
 
 

@@ -23,6 +23,7 @@ from svc_notebook.data.loading.load_plan.suggested_settings import (
     keep_long,
     suggest_settings,
 )
+from svc_notebook.data.loading.options import LoadSettings
 
 # The rows by which options are proposed.
 MAX_PROPOSAL_ROWS = 2_000
@@ -48,25 +49,24 @@ MAX_DIGIT_SHARE = 0.1
 def add_proposals(prepared: Prepared) -> LoadPlan:
     """Return the plan of a load with what some of its rows suggest."""
     records = _read_records(prepared)
-    columns = collect_values(records)
-    long = keep_long(columns)
-    named = set(prepared.options.dtype)
-    proposals = [
-        proposal
-        for name, values in long.items()
-        if name not in named and all(isinstance(value, str) for value in values)
-        for proposal in _propose_for_texts(name, values)
-    ]
-    if prepared.options.dates is None:
-        proposals += _propose_dates(long)
-    if prepared.options.geo is None and "_geoloc" not in columns:
-        proposals += _propose_place(columns)
+    proposals = [*_propose_options(collect_values(records), prepared.options)]
     split = {
         p.value_name for p in proposals if p.option == "dtype" and "json" not in p.value.values()
     }
     flat = keep_long(collect_values(map(flatten_record, records)))
     settings = suggest_settings(flat, len(records), split)
     return replace(prepared.plan, proposals=tuple(proposals), suggested_settings=settings)
+
+
+def _propose_options(columns: Mapping[str, Values], options: LoadSettings) -> Iterator[Proposal]:
+    long = keep_long(columns)
+    for name, values in long.items():
+        if name not in options.dtype and all(isinstance(value, str) for value in values):
+            yield from _propose_for_texts(name, values)
+    if options.dates is None:
+        yield from _propose_dates(long)
+    if options.geo is None and "_geoloc" not in columns:
+        yield from _propose_place(columns)
 
 
 def accept_proposals(plan: LoadPlan, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,22 +138,34 @@ def _propose_list(name: str, texts: Sequence[str]) -> Iterator[Proposal]:
         share = _share(texts, mark)
         if share < MIN_LIST_SHARE:
             continue
-        parts = [part.strip() for text in texts for part in text.split(mark)]
-        words = MAX_PART_WORDS if mark == ", " else MAX_PART_CHARACTERS
-        short = all(len(p) <= MAX_PART_CHARACTERS and p.count(" ") < words for p in parts)
-        distinct = len(set(parts))
-        if mark == ", " and sum(map(_has_digit, parts)) > MAX_DIGIT_SHARE * len(parts):
-            continue
-        lists = [[part.strip() for part in text.split(mark)] for text in {*texts}]
-        are_lists = LISTS.search(name) is not None or _share_parts(lists)
-        if short and are_lists and distinct <= MAX_DISTINCT_PARTS * len(parts):
+        parts = [part for text in texts for part in _split(text, mark)]
+        are_lists = LISTS.search(name) is not None or _share_parts(texts, mark)
+        if are_lists and _may_be_parts(parts, mark):
+            distinct = len(set(parts))
             evidence = f"`{name}`: {share:.0%} contain `{mark}`, {distinct:,} distinct parts"
             yield Proposal("dtype", {name: "list"}, evidence)
             return
 
 
-def _share_parts(lists: Sequence[Sequence[str]]) -> bool:
+def _split(text: str, mark: str) -> list[str]:
+    return [part.strip() for part in text.split(mark)]
+
+
+def _may_be_parts(parts: Sequence[str], mark: str) -> bool:
+    """Return whether texts between separators are short, repeat and are no dates or addresses."""
+    if len(set(parts)) > MAX_DISTINCT_PARTS * len(parts):
+        return False
+    words = MAX_PART_CHARACTERS
+    if mark == ", ":
+        if sum(map(_has_digit, parts)) > MAX_DIGIT_SHARE * len(parts):
+            return False
+        words = MAX_PART_WORDS
+    return all(len(p) <= MAX_PART_CHARACTERS and p.count(" ") < words for p in parts)
+
+
+def _share_parts(texts: Sequence[str], mark: str) -> bool:
     """Return whether lists have parts in common, and are not texts with parts at fixed places."""
+    lists = [_split(text, mark) for text in {*texts}]
     places: dict[str, list[int]] = {}
     for parts in lists:
         for position, part in enumerate(dict.fromkeys(parts)):

@@ -52,7 +52,7 @@ def _no_rows(several: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
 def _make_frame(
     several: Sequence[str], contents: Mapping[str, Cells], errors: Sequence[RowError]
 ) -> pd.DataFrame:
-    rejected = [_merge(list(group)) for _, group in groupby(errors, lambda e: (e.file, e.row))]
+    rejected = _merge_by_row(errors)
     shown = {name: _free_name(name, contents) for name in contents}
     cells = {name: [getattr(error, name) for error in rejected] for name in (*several, *OBJECTS)}
     cells |= {
@@ -78,8 +78,12 @@ def restore(frame: pd.DataFrame) -> pd.DataFrame:
     return kept.rename(columns=facts["renamed"])
 
 
+def _merge_by_row(errors: Sequence[RowError]) -> list[RowError]:
+    """Return one error for each row."""
+    return [_merge(list(group)) for _, group in groupby(errors, lambda e: (e.file, e.row))]
+
+
 def _merge(errors: list[RowError]) -> RowError:
-    """Combine all errors of one row."""
     first, *others = errors
     more = [f"{e.column}: {e.reason}" if e.column else e.reason for e in others]
     return first._replace(reason="; ".join([first.reason, *more]))
@@ -100,18 +104,12 @@ def _contents(
     table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids, errors: Sequence[RowError]
 ) -> dict[str, Cells]:
     """Read the cells of the rejected rows again, by column and row position."""
-    texts = {column.name: f"{column.field.column}::VARCHAR" for column in columns}
-    written = {column.name: column.sql.json for column in columns}
-    for field in table.fields:
-        if field.name == ids.column and field.name not in texts:
-            texts = {field.name: as_text(field), **texts}
-            written = {field.name: f"to_json({as_text(field)})::VARCHAR", **written}
-    cells: dict[str, Cells] = {name: {} for name in texts}
+    selected = _select_cells(table, columns, ids)
+    cells: dict[str, Cells] = {name: {} for name in selected}
     bad = {(error.position, error.column): error.value for error in errors}
     positions = sorted({error.position for error in errors if error.position is not None})
-    pairs = [(f"({written[name]})", text) for name, text in texts.items()]
-    for position, *row in _rows(table, pairs, positions):
-        for i, name in enumerate(texts):
+    for position, *row in _rows(table, [*selected.values()], positions):
+        for i, name in enumerate(selected):
             json, text = row[2 * i : 2 * i + 2]
             if (position, name) in bad:
                 cells[name][position] = bad[position, name] if text is None else text
@@ -119,6 +117,18 @@ def _contents(
                 cells[name][position] = _decode(json, text)
     _add_skipped(cells, table, columns, errors)
     return cells
+
+
+def _select_cells(
+    table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids
+) -> dict[str, tuple[str, str]]:
+    """Return the SQL of the JSON and of the text of each column, that of the id first."""
+    selected = {c.name: (f"({c.sql.json})", f"{c.field.column}::VARCHAR") for c in columns}
+    for field in table.fields:
+        if field.name == ids.column and field.name not in selected:
+            text = as_text(field)
+            selected = {field.name: (f"(to_json({text})::VARCHAR)", text), **selected}
+    return selected
 
 
 def _add_skipped(

@@ -204,10 +204,7 @@ def _add_duplicates(
     )
     later = f"FROM ({ranked}) WHERE nth > 1 ORDER BY pos"
     if ids.hashed:
-        duplicates = table.db.rows(f"SELECT pos, nth, digest {later}")
-        errors.repeats = {pos: nth for pos, nth, _ in duplicates}
-        positions = np.array([pos for pos, _, _ in duplicates], dtype=np.int64)
-        errors.repeated = [(positions, np.array([d for _, _, d in duplicates], dtype=np.uint64))]
+        _number_repeats(errors, table.db.rows(f"SELECT pos, nth, digest {later}"))
         return
     duplicates = table.db.rows(f"SELECT pos, id, other {later} LIMIT {MAX_LISTED_ROWS}")
     if duplicates and options.duplicates == "error":
@@ -223,6 +220,14 @@ def _add_duplicates(
         numbers.error(pos, ids.column, shown, f"duplicate objectID (same as {numbers.name(other)})")
         for pos, shown, other in duplicates
     ]
+
+
+def _number_repeats(errors: RowErrors, repeats: Sequence[tuple[int, int, int]]) -> None:
+    """Add the rows with the hash of an earlier row: position, number and digest."""
+    errors.repeats = {pos: number for pos, number, _ in repeats}
+    positions = np.array([pos for pos, _, _ in repeats], dtype=np.int64)
+    digests = np.array([digest for _, _, digest in repeats], dtype=np.uint64)
+    errors.repeated = [(positions, digests)]
 
 
 def _is_sendable(db: Database, dropped: Sequence[tuple[Positions, Digests]]) -> str:

@@ -90,16 +90,11 @@ def suggest_settings(
     """Return the facets, searchable attributes and custom ranking that columns suggest."""
     columns = {n: values for n, values in columns.items() if len(values) >= MIN_FILLED_SHARE * rows}
     texts = {name: values for name, values in columns.items() if _are_searched(name, values)}
-    facets = [
-        name
-        for name, values in columns.items()
-        if name in split
-        or (_is_facet(values) and not RECORD_TITLES.match(name) and not IDS.search(name))
-    ]
+    facets = [n for n, values in columns.items() if n in split or _is_facet(n, values)]
     suggested = {
         "searchableAttributes": _order_searched(texts, facets)[:MAX_SEARCHED],
         "attributesForFaceting": facets[:MAX_FACETS],
-        "customRanking": [f"desc({name})" for name in _find_ranks(columns)[:MAX_RANKS]],
+        "customRanking": [*map("desc({})".format, _find_ranks(columns)[:MAX_RANKS])],
     }
     return {name: values for name, values in suggested.items() if values}
 
@@ -128,13 +123,13 @@ def _are_searched(name: str, values: Values) -> bool:
     """Return whether a column has different words; a title can be a number."""
     items = _list_items(values)
     texts = [item for item in items if isinstance(item, str)]
-    if not texts or len(texts) < MIN_TEXT_SHARE * len(items):
+    if len(set(texts)) < 2 or len(texts) < MIN_TEXT_SHARE * len(items):
         return False
-    if not all(isinstance(item, str) or is_number(item) for item in items):
+    if len(texts) + sum(map(is_number, items)) < len(items):
         return False
-    if len(set(texts)) < 2 or _are_dates_or_json(texts) or _is_flag(texts):
+    if _are_dates_or_json(texts) or _is_flag(texts):
         return False
-    is_key = NUMBERS.search(name) and not any(" " in text for text in texts)
+    is_key = NUMBERS.search(name) and " " not in "".join(texts)
     return not is_key and _most(_has_words, texts)
 
 
@@ -171,7 +166,10 @@ def _are_dates_or_json(texts: Values) -> bool:
     )
 
 
-def _is_facet(values: Values) -> bool:
+def _is_facet(name: str, values: Values) -> bool:
+    """Return whether a column has the names of a few groups, and neither titles nor ids."""
+    if RECORD_TITLES.match(name) or IDS.search(name):
+        return False
     items = _list_items(values)
     if not items or not all(isinstance(item, (str, bool)) for item in items):
         return False
