@@ -93,9 +93,12 @@ class ModelEndpoint:
             if seconds is None or not retried or wait > MAX_RETRY_AFTER_SECONDS:
                 break
             time.sleep(max(seconds, wait))
+        raise self._failed(fault)
+
+    def _failed(self, fault: str) -> SvcError:
         is_unknown = "status 401" in fault and not self._headers
         advice = f"; set {self._role.key_variable}" if is_unknown else ""
-        raise self._role.error(f"the {self._role.name} {self.url} failed: {fault}{advice}")
+        return self._role.error(f"the {self._role.name} {self.url} failed: {fault}{advice}")
 
     def take_usage(self, *more: str) -> str:
         """Return the requests and tokens since the last time, more counts, and the price."""

@@ -101,10 +101,9 @@ def read_document(text: str, name: str) -> Any:
     except ImportError:
         raise BadInput(f"{name} needs PyYAML: pip install 'svc-notebook[config]'") from None
     try:
-        for event in _events(yaml, text):
-            if isinstance(event, yaml.AliasEvent) or _is_marked(event):
-                line = event.start_mark.line + 1 if event.start_mark else 1
-                raise BadInput(f"{name}, line {line}: anchors, aliases and tags are not supported")
+        if event := next(_references(yaml, text), None):
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            raise BadInput(f"{name}, line {line}: anchors, aliases and tags are not supported")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         if node is not None:
             _check_node(node, text)
@@ -124,9 +123,8 @@ def _compose(body: str) -> list[Any] | None:
     except ImportError:  # installed with the extra `lab`; without it, bodies are lines
         return None
     try:
-        for event in _events(yaml, body):
-            if isinstance(event, yaml.AliasEvent) or _is_marked(event):
-                return None
+        if next(_references(yaml, body), None):
+            return None
         return [node for node in yaml.compose_all(body, Loader=yaml.SafeLoader) if node]
     except (yaml.YAMLError, RecursionError, ValueError):
         return None
@@ -148,9 +146,12 @@ def _events(yaml: Any, text: str) -> Iterator[Any]:
         yield event
 
 
-def _is_marked(event: Any) -> bool:
-    """Return whether an anchor or a tag precedes a value."""
-    return bool(getattr(event, "anchor", None) or getattr(event, "tag", None))
+def _references(yaml: Any, text: str) -> Iterator[Any]:
+    """Yield the events of aliases, and of values after an anchor or a tag."""
+    for event in _events(yaml, text):
+        is_marked = getattr(event, "anchor", None) or getattr(event, "tag", None)
+        if is_marked or isinstance(event, yaml.AliasEvent):
+            yield event
 
 
 def _check_node(node: Any, body: str) -> None:

@@ -384,7 +384,6 @@ CLIENT_ORDER = [
         "curation",
         "crawlers",
         "attribute_checks",
-        "filter_checks",
         "blocking_methods",
     ),
     ("client",),

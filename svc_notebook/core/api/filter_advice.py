@@ -104,22 +104,26 @@ def explain_ineffective(filters: Any) -> Iterator[tuple[str, str]]:
 
 def _read(filters: Any) -> _Groups:
     if isinstance(filters, Mapping):
-        return [
-            [_equal(str(name), item) for item in (value if isinstance(value, list) else [value])]
-            for name, value in filters.items()
-        ]
+        return [_read_member(str(name), value) for name, value in filters.items()]
     if isinstance(filters, (list, tuple)):
         parts = [" OR ".join(map(str, p)) if isinstance(p, list) else str(p) for p in filters]
         return [group for part in parts for group in _Reader(part).read()]
     if not isinstance(filters, str):
         raise _Unreadable
-    text = filters.strip()
+    return _read_text(filters.strip())
+
+
+def _read_text(text: str) -> _Groups:
     if text[:1] == "[" and text[-1:] == "]":
         try:
             return _read(json.loads(text.replace("'", '"')))
         except ValueError:
             raise _Unreadable from None
     return _Reader(text).read()
+
+
+def _read_member(name: str, value: Any) -> list[_Term]:
+    return [_equal(name, item) for item in (value if isinstance(value, list) else [value])]
 
 
 def _equal(name: str, value: Any) -> _Term:
@@ -173,27 +177,35 @@ class _Reader:
         return self._at > 0 and self._tokens[self._at - 1][0] == "call"
 
     def _condition(self) -> _Groups:
-        kind, name = self._next()
-        if kind == "mark" and name == "`":
-            kind, name = self._next()
-            self._expect("`")
-        if kind not in ("word", "text"):
-            raise _Unreadable
+        kind, name = self._attribute()
         if kind == "word" and name[:1] == "-" and not _NUMBER.fullmatch(name):
             self._tokens[self._at - 1] = (kind, name[1:])
             self._at -= 1
             return _negate(self._condition())
         if _NUMBER.fullmatch(name) and self._kind() == "op":
             return self._reversed(name)
-        negated = self._take("NOT") or self._take("IS")
-        if negated and self._tokens[self._at - 1][1].upper() == "IS":
-            negated = self._take("NOT")
-            if self._take("NULL", "NONE", "EMPTY"):
-                raise _Unreadable
-            value = self._value()
-            return [[replace(_equality(name, "=", value), negated=negated)]]
-        groups = self._comparison(name)
-        return _negate(groups) if negated else groups
+        if self._take("NOT"):
+            return _negate(self._comparison(name))
+        if self._take("IS"):
+            return self._identity(name)
+        return self._comparison(name)
+
+    def _attribute(self) -> tuple[str, str]:
+        """Read the name of an attribute, which can be between backticks."""
+        kind, name = self._next()
+        if (kind, name) == ("mark", "`"):
+            kind, name = self._next()
+            self._expect("`")
+        if kind not in ("word", "text"):
+            raise _Unreadable
+        return kind, name
+
+    def _identity(self, name: str) -> _Groups:
+        """Read what follows `IS`: a value, or `NOT` and a value."""
+        negated = self._take("NOT")
+        if self._take("NULL", "NONE", "EMPTY"):
+            raise _Unreadable
+        return [[replace(_equality(name, "=", self._value()), negated=negated)]]
 
     def _reversed(self, low: str) -> _Groups:
         """Read `10 < price` and `10 <= price <= 20`."""
@@ -210,6 +222,8 @@ class _Reader:
         kind, word = self._kind(), self._peek().upper()
         if kind == "call":
             return self._call(name)
+        if kind == "op":
+            return self._operation(name)
         if word == "IN":
             self._next()
             return [[_equality(name, "=", value) for value in self._list()]]
@@ -219,10 +233,12 @@ class _Reader:
         if word in ("LIKE", "ILIKE", "CONTAINS", "STARTSWITH", "MATCHES"):
             self._next()
             return [[_Term(name, ":", self._value().strip("%*"))]]
-        if kind != "op":
-            if _NUMBER.fullmatch(self._peek()) and self._peek(1).upper() == "TO":
-                return self._range(name)
-            raise _Unreadable
+        if _NUMBER.fullmatch(word) and self._peek(1).upper() == "TO":
+            return self._range(name)
+        raise _Unreadable
+
+    def _operation(self, name: str) -> _Groups:
+        """Read an operator and its value, values or range."""
         op = self._operator()
         if self._peek() in ("[", "{") or (self._peek() == "(" and op in (":", "=", "!=")):
             return self._values(name, op)

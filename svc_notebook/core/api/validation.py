@@ -160,12 +160,15 @@ def is_valid_list(value: Any, declared: Any) -> bool:
         return False
     for name in set().union(*shapes):
         values = [item[name] for item in value if name in item]
-        kind, words = kinds[name]
-        if set(map(type, values)) != {kind} or (words and not words.issuperset(values)):
-            return False
-        if kind is dict and set(map(type, chain.from_iterable(values))) - {str}:
+        if not _are_valid_members(values, *kinds[name]):
             return False
     return True
+
+
+def _are_valid_members(values: list[Any], kind: type, words: frozenset[str]) -> bool:
+    if set(map(type, values)) != {kind} or (words and not words.issuperset(values)):
+        return False
+    return kind is not dict or not set(map(type, chain.from_iterable(values))) - {str}
 
 
 @lru_cache(maxsize=256)
@@ -226,11 +229,14 @@ def read_text(text: str, declared: Any, name: str) -> Any:
         return _convert(text, declared, strict=False)
     except msgspec.ValidationError as error:
         if any(get_origin(kind) is list for kind in kinds):
-            if text.count(",") >= MAX_TEXT_ITEMS:
-                raise BadInput(f"`{name}`: more than {MAX_TEXT_ITEMS:,} items") from None
-            parts = [part for part in text.split(",") if part]
-            return _converted(parts, declared, name, strict=False)
+            return _read_items(text, declared, name)
         raise _refusal(error, declared, name) from None
+
+
+def _read_items(text: str, declared: Any, name: str) -> Any:
+    if text.count(",") >= MAX_TEXT_ITEMS:
+        raise BadInput(f"`{name}`: more than {MAX_TEXT_ITEMS:,} items") from None
+    return _converted([*filter(None, text.split(","))], declared, name, strict=False)
 
 
 def write_text(value: Any) -> str:
@@ -297,13 +303,20 @@ def _refusal(error: msgspec.ValidationError, declared: Any, name: str) -> BadInp
 def _member(declared: Any, match: re.Match[str] | None) -> Any:
     """Return the type at the position that an error names."""
     for step in re.findall(r"\.(\w+)|\[", match[1] if match else ""):
-        kinds = list(alternatives(declared))
-        inner = [hints(kind)[step] for kind in kinds if is_shape(kind) and step in hints(kind)]
-        items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list and not step]
-        if not inner and not items:
+        inner = next(_inner_types(declared, step), None)
+        if inner is None:
             break
-        declared = (inner or items)[0]
+        declared = inner
     return declared
+
+
+def _inner_types(declared: Any, step: str) -> Iterator[Any]:
+    """Yield the types of a member, or of the items of a list if the step has no name."""
+    for kind in alternatives(declared):
+        if not step and get_origin(kind) is list:
+            yield get_args(kind)[0]
+        elif is_shape(kind) and step in hints(kind):
+            yield hints(kind)[step]
 
 
 def _refuse_unknown(value: Any, declared: Any, name: str) -> None:

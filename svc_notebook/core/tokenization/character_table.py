@@ -71,10 +71,14 @@ def _piece(letter: str, *, isolates: bool) -> str:
         return f" {letters} " if len(letters) == 1 else " "
     if letters:
         return letters
+    return "" if _is_invisible(letter) else " "
+
+
+def _is_invisible(letter: str) -> bool:
+    """Return whether a character, which is no part of a word, does not end one either."""
     if letter == TATWEEL or all(map(_is_accent, unicodedata.normalize("NFKD", letter))):
-        return ""
-    invisible = unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE
-    return "" if invisible else " "
+        return True
+    return unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE
 
 
 def _is_in(letter: str, scripts: Iterable[range]) -> bool:

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from svc_notebook.data.client import background_loop
-from svc_notebook.data.client.attribute_checks import check_attributes, read_names
+from svc_notebook.data.client.attribute_checks import (
+    FACETS,
+    FilterFault,
+    check_attributes,
+    check_filters,
+    read_facet_entries,
+    read_names,
+    warn_of_filters,
+)
 from svc_notebook.data.client.background_loop import Portal, run
 from svc_notebook.data.client.client import AsyncClient, Client
 from svc_notebook.data.client.config import ClientConfig
@@ -25,13 +33,6 @@ from svc_notebook.data.client.curation import (
     own_members,
     with_id,
     write_all,
-)
-from svc_notebook.data.client.filter_checks import (
-    FACETS,
-    FilterFault,
-    check_filters,
-    read_facet_entries,
-    warn_of_filters,
 )
 from svc_notebook.data.client.hosts import HostChoice
 from svc_notebook.data.client.journal_file import (

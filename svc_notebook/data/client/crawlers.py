@@ -32,15 +32,15 @@ async def crawler_id(client: EndpointClient, crawler: str) -> str:
     if ID.fullmatch(crawler):
         return crawler
     crawlers = await list_all(client, crawler)
-    fitting = [entry for entry in crawlers if crawler in (entry["id"], entry["name"])]
-    if len(fitting) > 1:
-        ids = ", ".join(entry["id"] for entry in fitting)
-        raise BadInput(f"{len(fitting)} crawlers are named {crawler}; pass the id of one: {ids}")
-    if not fitting:
+    ids = [entry["id"] for entry in crawlers if crawler in (entry["id"], entry["name"])]
+    if len(ids) > 1:
+        listed = ", ".join(ids)
+        raise BadInput(f"{len(ids)} crawlers are named {crawler}; pass the id of one: {listed}")
+    if not ids:
         names = [entry["name"] for entry in await list_all(client)]
         hint = did_you_mean(crawler, names) or "; svc.read_crawlers() lists them"
         raise BadInput(f"no crawler is named {crawler}{hint}")
-    return fitting[0]["id"]
+    return ids[0]
 
 
 async def list_all(client: EndpointClient, name: str | None = None) -> list[dict[str, str]]:

@@ -280,6 +280,13 @@ class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi, AnalyticsAp
         return describe_client(self)
 
 
+def _write_query(query: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return the parameters of a query string as texts; those without a value are omitted."""
+    if not isinstance(query, Mapping | None):
+        raise BadInput("`query` must be a dict of names and values: query={'page': 2}")
+    return {name: write_text(value) for name, value in (query or {}).items() if value is not None}
+
+
 def make_custom(
     verb: str,
     path: str,
@@ -295,8 +302,7 @@ def make_custom(
     _check_word("interface", interface, get_args(Interface))
     if body is not None and method not in WITH_BODY:
         raise BadInput(f"a {method} request has no body; pass its parameters as `query`")
-    if not isinstance(query, Mapping | None):
-        raise BadInput("`query` must be a dict of names and values: query={'page': 2}")
+    texts = _write_query(query)
     is_reading = method == "GET" if reads is None else reads
     encoded = _read_path(path)
     row: Any = Endpoint(
@@ -306,7 +312,6 @@ def make_custom(
         repeatable=is_reading or method != "POST",
         doc="", signature=inspect.Signature(), types={},
     )  # fmt: skip
-    texts = {name: write_text(value) for name, value in (query or {}).items() if value is not None}
     content = {} if body is None and method in WITH_BODY else body
     return row, RequestSpec(row.verb, encoded, texts, content)
 

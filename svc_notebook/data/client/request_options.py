@@ -82,12 +82,10 @@ class RequestOptions:
                 raise BadInput(f"`{name}` must be a dict of names and values: {name}={{...}}")
         for name, value in self.headers.items():
             _check_header(name, value)
-        for name in ("user_id", "forwarded_for"):
-            if (text := getattr(self, name)) is not None:
-                _check_text(name, text)
-        for name in TIMEOUTS:
-            if (seconds := getattr(self, name)) is not None:
-                check_seconds(name, seconds)
+        checks: Any = {"user_id": _check_text, "forwarded_for": _check_text}
+        for name, check in (checks | dict.fromkeys(TIMEOUTS, check_seconds)).items():
+            if (value := getattr(self, name)) is not None:
+                check(name, value)
         if type(self.max_answer_bytes) is not int or self.max_answer_bytes < 1:
             raise BadInput("`max_answer_bytes` must be a number of bytes, 1 or more")
         if isinstance(self.forwarded_api_key, str):

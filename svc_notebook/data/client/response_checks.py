@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal, NoReturn, Union, get_args, get_origin
 
@@ -96,8 +96,7 @@ def _check_of(declared: Any) -> Check:
     if Any in kinds or object in kinds:
         return _anything
     if type(None) in kinds:
-        inner = _check_of(_union(kind for kind in kinds if kind is not type(None)))
-        return lambda value, endpoint, at: value if value is None else inner(value, endpoint, at)
+        return _check_of_optional(kinds)
     if len(kinds) > 1:
         return _check_of_several(kinds)
     (kind,) = kinds
@@ -110,6 +109,11 @@ def _check_of(declared: Any) -> Check:
     if get_origin(kind) is Literal:
         return _check_of_scalar(type(get_args(kind)[0]))  # a service may add new values
     return _check_of_scalar(kind)
+
+
+def _check_of_optional(kinds: Iterable[Any]) -> Check:
+    inner = _check_of(_union(kind for kind in kinds if kind is not type(None)))
+    return lambda value, endpoint, at: value if value is None else inner(value, endpoint, at)
 
 
 def _anything(value: Any, endpoint: str, at: str) -> Any:

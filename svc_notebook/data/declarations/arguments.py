@@ -147,16 +147,21 @@ def describe_misfit(accepted: Signature, args: Sequence[Any], kwargs: Mapping[st
     if parameters and parameters[0].name == SELF:
         parameters, args = parameters[1:], args[1:]
     placed = [p for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
-    names = [p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
-    unknown = [name for name in kwargs if name not in names]
-    if unknown and len(names) == len(parameters):
-        return _unknown(unknown[0], names, "")
+    if unknown := _describe_unknown(parameters, kwargs):
+        return unknown
     if len(args) > len(placed):
         return _describe_surplus(placed, parameters, len(args))
     given = [p.name for p in placed[: len(args)]]
-    if twice := [name for name in given if name in kwargs]:
-        return f"`{twice[0]}` is given twice"
+    if twice := next(filter(kwargs.__contains__, given), None):
+        return f"`{twice}` is given twice"
     return _describe_missing(parameters, {*given, *kwargs})
+
+
+def _describe_unknown(parameters: Sequence[Parameter], kwargs: Iterable[str]) -> str:
+    """Describe the first argument that no parameter has; empty if each has one."""
+    names = [p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+    unknown = [name for name in kwargs if name not in names]
+    return _unknown(unknown[0], names, "") if unknown and len(names) == len(parameters) else ""
 
 
 def _describe_missing(parameters: Sequence[Parameter], given: Collection[str]) -> str:

@@ -37,20 +37,24 @@ def spell_out(function: Callable[..., Any]) -> None:
     # Another thread can run this at the same time. Both read the docstring as it is written, which
     # is kept, and the signature is set last, so that it is never new beside an old docstring.
     doc = inspect.cleandoc(vars(function).setdefault(_WRITTEN_DOC, function.__doc__) or "")
-    signature = inspect.signature(function)
-    spread = [p for p in signature.parameters.values() if p.kind is Parameter.VAR_KEYWORD]
-    shape = shape_of(function, spread[0]) if spread else None
-    if shape is not None:
-        named = [p for p in signature.parameters.values() if p not in spread]
-        names = _member_names(shape, {parameter.name for parameter in named})
-        more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
-        entries = _entries(shape, names)
-        described = spread[0].name in read_entries(doc)
-        function.__doc__ = (
-            replace_entry(doc, spread[0].name, entries) if described else add_entries(doc, entries)
-        )
-        function.__signature__ = signature.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind is Parameter.VAR_KEYWORD and (shape := shape_of(function, parameter)):
+            _spell_members(function, doc, parameter, shape)
     function.__dict__[_SPELLED] = True
+
+
+def _spell_members(function: Callable[..., Any], doc: str, spread: Parameter, shape: Any) -> None:
+    """List the members of a shape instead of the parameter `**spread`."""
+    signature = inspect.signature(function)
+    named = [p for p in signature.parameters.values() if p.name != spread.name]
+    names = _member_names(shape, {parameter.name for parameter in named})
+    more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
+    entries = _entries(shape, names)
+    described = spread.name in read_entries(doc)
+    function.__doc__ = (
+        replace_entry(doc, spread.name, entries) if described else add_entries(doc, entries)
+    )
+    function.__signature__ = signature.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
 
 
 def _member_names(shape: Any, taken: set[str]) -> tuple[str, ...]:

@@ -15,10 +15,16 @@ from svc_notebook.data.frames.analytics import (
     read_top_searches,
     read_users_count,
 )
-from svc_notebook.data.frames.browse import BrowsePosition, browse_chunks, read_browse
+from svc_notebook.data.frames.browse import (
+    BrowsePosition,
+    browse_all,
+    browse_chunks,
+    next_page,
+    read_browse,
+    refresh,
+)
 from svc_notebook.data.frames.columns import Backend, finished, typed
 from svc_notebook.data.frames.compact_table import write_html
-from svc_notebook.data.frames.continuation import browse_all, next_page, refresh
 from svc_notebook.data.frames.crawlers import (
     read_crawled_urls,
     read_crawler_urls,

@@ -39,9 +39,7 @@ async def read_records(
     Ids without a record cause a warning and are listed in `attrs["svc"]["missing"]`. `flatten`
     gives each member of an object its own column, `size.width`.
     """
-    if isinstance(ids, str) or not isinstance(ids, Iterable):
-        raise BadInput(f"`ids` must be a list of objectIDs, such as [{ids!r}]")
-    texts = [id_text(name) for name in ids]
+    texts = _id_texts(ids)
     names = names_of(columns)
     gathered = Columns(others_of(names), flatten=flatten)
     stored: list[str] = []
@@ -67,6 +65,12 @@ def _warn_of_missing(index: str, count: int, missing: Sequence[str]) -> None:
         f"{len(missing):,} of {count:,} ids {'is' if len(missing) == 1 else 'are'} not in {index}: "
         f'{shown}{more}; attrs["svc"]["missing"] lists them'
     )
+
+
+def _id_texts(ids: Iterable[Any]) -> list[str]:
+    if isinstance(ids, str) or not isinstance(ids, Iterable):
+        raise BadInput(f"`ids` must be a list of objectIDs, such as [{ids!r}]")
+    return [id_text(name) for name in ids]
 
 
 def id_text(given: Any) -> str:

@@ -249,10 +249,8 @@ def _hits_frame(
     records = [pd.DataFrame({"objectID": pd.Series(named, dtype="str")}), gathered.frame()]
     ranks = _ranks_frame(answers, queries)
     details = [*_details(hits, criteria, highlight, gaps=queries is not None)]
-    attributes = {str(name) for part in records for name in part}
-    added = {
-        name: _free_name(attributes, name) for part in (ranks, *details) for name in map(str, part)
-    }
+    attributes = set(map(str, chain(*records)))
+    added = {name: _free_name(attributes, name) for name in map(str, chain(ranks, *details))}
     first, *last = (part.rename(columns=added) for part in (ranks, *details))
     return pd.concat([first, *records, *last], axis=1), added
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from svc_notebook.core.api.filter_advice import suggest_filter
 from svc_notebook.data.client import AsyncClient
-from svc_notebook.data.client.filter_checks import check_filters
+from svc_notebook.data.client.attribute_checks import check_filters
 from svc_notebook.data.declarations.arguments import register_adviser
 from svc_notebook.data.session.connection import asynchronous
 from svc_notebook.errors import CallFailed, NotFound, SvcError, did_you_mean

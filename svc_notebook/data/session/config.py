@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -163,14 +164,17 @@ def _combine(layers: list[Layer], profile: str | None) -> ClientConfig:
     if not keys:
         raise NotConnected(_describe_elsewhere(layers, values) or _advice(profile))
     connection = make_connection({**values, **keys})
-    others = [source.name for source in sources if source.file is None]
-    if project and project.file and profile and others:
-        check_trust(
-            Destination(project.file, profile, destination_of(project.values)),
-            connection.address,
-            " and ".join(dict.fromkeys(others)),
-        )
+    if project and profile:
+        _check_trust(project, profile, connection.address, sources)
     return connection
+
+
+def _check_trust(project: Layer, profile: str, address: str, sources: Iterable[Layer]) -> None:
+    """Check that the keys of the user may be sent to the address of a project's file."""
+    others = [source.name for source in sources if source.file is None]
+    if project.file and others:
+        destination = Destination(project.file, profile, destination_of(project.values))
+        check_trust(destination, address, " and ".join(dict.fromkeys(others)))
 
 
 def _find_destination(
@@ -180,14 +184,13 @@ def _find_destination(
     first = next((n for n, layer in enumerate(layers) if address_of(layer.values)), len(layers))
     # In a profile, `allow_http` is a permission of the profile's address.
     permitting = [*layers[: first + 1], *(x for x in layers[first + 1 :] if not x.is_profile)]
-    sources = {
-        "app_id": _first_with("app_id", layers), "allow_http": _first_with("allow_http", permitting)
-    }  # fmt: skip
     addressing = layers[first : first + 1]
     values = address_of(addressing[0].values) if addressing else {}
-    values |= {name: source.values[name] for name, source in sources.items() if source}
-    files = [source for source in (*addressing, *sources.values()) if source and source.file]
-    project = files[0] if files else None
+    for name, choice in (("app_id", layers), ("allow_http", permitting)):
+        if source := _first_with(name, choice):
+            values[name] = source.values[name]
+            addressing.append(source)
+    project = next((source for source in addressing if source.file), None)
     if project:
         _check_redirection(project, layers, profile)
     return values, project

@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -185,39 +185,39 @@ def local(
     >>> service.stop()
     """
     folder = Path(data or default_folder()).expanduser().absolute()
-    more = ["--allow-private-crawl"] if allow_private_crawl else []
-    if search_timeout is not None:
-        more += ["--search-timeout", f"{search_timeout:g}"]
-    if embedder is not None:
-        more += ["--embedder", embedder]
-    if reranker is not None:
-        more += ["--reranker", reranker]
+    models = {"embedder": embedder, "reranker": reranker}
+    more = _list_options(allow_private_crawl, search_timeout, models)
     words = shlex.split(command) if isinstance(command, str) else list_texts(command, "command")
     running = attach(folder) or _begin(folder, [*words, *more])
     if stay:
         take_permanent_lease(folder / LEASES)
     remember(folder)
     if allow_private_crawl and not running.allows_private_crawl:
-        raise LocalServiceFailed(
-            f"the local service that runs on {folder} does not crawl private addresses; stop it, "
-            "and connect again"
-        )
+        raise _differs(folder, "does not crawl private addresses")
     if search_timeout not in (None, running.search_timeout):
-        raise LocalServiceFailed(
-            f"the local service that runs on {folder} has a search timeout of "
-            f"{running.search_timeout:g} s; stop it, and connect again"
-        )
-    models = {
-        "embedder": (embedder, running.embedder),
-        "reranker": (reranker, running.reranker),
-    }
-    for option, (name, current) in models.items():
-        if name not in (None, current):
-            raise LocalServiceFailed(
-                f"the local service that runs on {folder} has the {option} {current}; stop it, and "
-                "connect again"
-            )
+        raise _differs(folder, f"has a search timeout of {running.search_timeout:g} s")
+    for option, model in models.items():
+        if model not in (None, current := getattr(running, option)):
+            raise _differs(folder, f"has the {option} {current}")
     return running
+
+
+def _list_options(
+    private_crawl: bool, timeout: float | None, models: Mapping[str, str | None]
+) -> list[str]:
+    """Return the options of the command that starts a service."""
+    words = ["--allow-private-crawl"] if private_crawl else []
+    seconds = None if timeout is None else f"{timeout:g}"
+    for option, value in {"search-timeout": seconds, **models}.items():
+        words += [f"--{option}", value] if value is not None else []
+    return words
+
+
+def _differs(folder: Path, difference: str) -> LocalServiceFailed:
+    """Return the error of a service that runs with other options."""
+    return LocalServiceFailed(
+        f"the local service that runs on {folder} {difference}; stop it, and connect again"
+    )
 
 
 def _begin(folder: Path, command: Sequence[str]) -> LocalService:

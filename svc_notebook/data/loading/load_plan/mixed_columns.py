@@ -68,13 +68,7 @@ def find_mixed_columns(
     sample: Mapping[TableColumn, ColumnTexts],
 ) -> tuple[MixedColumn, ...]:
     """Find columns of text that only a few values prevent from being numbers or booleans."""
-    suspects = {
-        c.field: kind
-        for c in columns
-        if c.sql.sent_as == "text"
-        and c.field in sample
-        and (kind := frequent_type(sample[c.field]))
-    }
+    suspects = _find_suspects(columns, sample)
     if not suspects:
         return ()
     aggregates = {field: _misfit_aggregates(field, kind) for field, kind in suspects.items()}
@@ -95,6 +89,14 @@ def find_mixed_columns(
                 )
             )
     return tuple(mixed)
+
+
+def _find_suspects(
+    columns: Sequence[ColumnProfile], sample: Mapping[TableColumn, ColumnTexts]
+) -> dict[TableColumn, TextType]:
+    """Return the columns of text with the type that most of their first values have."""
+    fields = (c.field for c in columns if c.sql.sent_as == "text" and c.field in sample)
+    return {field: kind for field in fields if (kind := frequent_type(sample[field]))}
 
 
 def find_late_texts(
