@@ -13,7 +13,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, background_loop
-from svc_notebook.data.loading.load_plan.text_parts import cut_text
+from svc_notebook.data.loading.load_plan.derived_columns import cut_text
 from svc_notebook.errors import BadInput
 
 

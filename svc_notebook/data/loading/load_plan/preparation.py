@@ -15,7 +15,7 @@ import pandas as pd
 from svc_notebook.data.loading.cursor import FILES, LoadCursor
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, operation_sql
-from svc_notebook.data.loading.load_plan.derived_columns import derive_columns
+from svc_notebook.data.loading.load_plan.derived_columns import derive_columns, split_texts
 from svc_notebook.data.loading.load_plan.fast_path import (
     NeedsDatabase,
     SmallTable,
@@ -40,7 +40,6 @@ from svc_notebook.data.loading.load_plan.row_errors import (
     RowNumbers,
     find_row_errors,
 )
-from svc_notebook.data.loading.load_plan.text_parts import split_texts
 from svc_notebook.data.loading.notes import Advice
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.python_records import are_records, gather

@@ -21,8 +21,8 @@ from svc_notebook.data.loading.encoding.canonical_json import canonical
 from svc_notebook.data.loading.encoding.operations import operations_of
 from svc_notebook.data.loading.history.journal import LoadJournal
 from svc_notebook.data.loading.history.recorder import MAX_IDS_PER_REQUEST, read_records
+from svc_notebook.data.loading.load_plan.derived_columns import PART_MARK
 from svc_notebook.data.loading.load_plan.plan import LoadDifference
-from svc_notebook.data.loading.load_plan.text_parts import PART_MARK
 from svc_notebook.data.loading.options import IfExists, LoadSettings
 from svc_notebook.data.loading.sending.batches import HEAD, TAIL, Batch
 from svc_notebook.errors import BadInput, NotFound
