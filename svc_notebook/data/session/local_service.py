@@ -192,13 +192,7 @@ def local(
     if stay:
         take_permanent_lease(folder / LEASES)
     remember(folder)
-    if allow_private_crawl and not running.allows_private_crawl:
-        raise _differs(folder, "does not crawl private addresses")
-    if search_timeout not in (None, running.search_timeout):
-        raise _differs(folder, f"has a search timeout of {running.search_timeout:g} s")
-    for option, model in models.items():
-        if model not in (None, current := getattr(running, option)):
-            raise _differs(folder, f"has the {option} {current}")
+    _check_options(running, allow_private_crawl, search_timeout, models)
     return running
 
 
@@ -213,11 +207,31 @@ def _list_options(
     return words
 
 
-def _differs(folder: Path, difference: str) -> LocalServiceFailed:
-    """Return the error of a service that runs with other options."""
-    return LocalServiceFailed(
-        f"the local service that runs on {folder} {difference}; stop it, and connect again"
-    )
+def _check_options(
+    running: LocalService,
+    private_crawl: bool,
+    timeout: float | None,
+    models: Mapping[str, str | None],
+) -> None:
+    """Reject a running service with other options."""
+    folder = running.data
+    if private_crawl and not running.allows_private_crawl:
+        raise LocalServiceFailed(
+            f"the local service that runs on {folder} does not crawl private addresses; stop it, "
+            "and connect again"
+        )
+    if timeout not in (None, running.search_timeout):
+        raise LocalServiceFailed(
+            f"the local service that runs on {folder} has a search timeout of "
+            f"{running.search_timeout:g} s; stop it, and connect again"
+        )
+    for option, model in models.items():
+        current = getattr(running, option)
+        if model not in (None, current):
+            raise LocalServiceFailed(
+                f"the local service that runs on {folder} has the {option} {current}; stop it, and "
+                "connect again"
+            )
 
 
 def _begin(folder: Path, command: Sequence[str]) -> LocalService:
