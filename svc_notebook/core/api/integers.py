@@ -1,4 +1,4 @@
-"""Integers of requests: the bounds that hold in every way by which they arrive."""
+"""Numbers of requests, and the bounds of integers in every way by which they arrive."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ INTEGERS = range(-(2**63), 2**64)
 Integer = Annotated[int, Meta(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 Natural = Annotated[int, Meta(ge=0, le=MAX_INTEGER)]
 Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a number, and no boolean."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def refuse_long_integers(value: Any, at: str) -> None:

@@ -19,6 +19,7 @@ from svc_notebook.core.api.attributes import (
     values_of,
 )
 from svc_notebook.core.api.filter_advice import explain_ineffective
+from svc_notebook.core.api.integers import is_number
 from svc_notebook.core.api.warning import warn_user
 from svc_notebook.errors import NotFound, SvcError, UnknownAttributeWarning, did_you_mean
 
@@ -248,7 +249,7 @@ async def _check_numbers(
         return []
     faults = []
     for name in compared:
-        if any(_is_number(value) for value in values[name]):
+        if any(map(is_number, values[name])):
             continue
         if example := next((value for value in values[name] if isinstance(value, str)), ""):
             faults.append(_describe_text(index, name, example))
@@ -269,7 +270,3 @@ def _describe_text(index: str, name: str, example: str) -> FilterFault:
     )
     kind = "epoch" if example[:4].isdigit() and example[4:5] == "-" else "number"
     return FilterFault(name, message, f"svc.load(source, {index!r}, dtype={{{name!r}: {kind!r}}})")
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
+from svc_notebook.core.api.integers import is_number
 from svc_notebook.data.client.hosts import Hosts, Role
 from svc_notebook.errors import BadInput, CallFailed, TooMany
 
@@ -43,10 +44,9 @@ class RetryPolicy:
         return self.read if role == "read" else self.write
 
 
-def check_seconds(name: str, seconds: object) -> None:
+def check_seconds(name: str, seconds: Any) -> None:
     """Raise `BadInput` for an invalid timeout."""
-    number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-    if not (number and math.isfinite(seconds) and seconds > 0):  # type: ignore[arg-type, operator]
+    if not (is_number(seconds) and math.isfinite(seconds) and seconds > 0):
         raise BadInput(f"`{name}` must be a number of seconds above 0, not {seconds!r}")
 
 

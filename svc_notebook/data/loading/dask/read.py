@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from svc_notebook.core.accessor_registration import register_accessors
+from svc_notebook.core.api.integers import is_number
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.data.client.operations import BROWSE_PAGE_RECORDS, FULL_RECORD_PARAMS
 from svc_notebook.data.client.task_group import run_together
@@ -316,7 +317,7 @@ async def _sample_bounds(
         others: Any = {**params, "attributesToRetrieve": [by], "hitsPerPage": size, "page": page}
         hits = (await client.browse(index, None, **_page_params("", others)))["hits"]
         values += [value for hit in hits if (value := _member(hit, by)) is not None]
-    if not values or not all(map(_is_number, values)):
+    if not values or not all(map(is_number, values)):
         raise BadInput(
             f"`{by}` is neither a number nor a facet of {index}: add it to the setting "
             "attributesForFaceting, or leave out `by`, which makes partitions of any records"
@@ -333,10 +334,6 @@ def _member(hit: Mapping[str, Any], name: str) -> Any:
     for part in name.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def ranges(by: str, bounds: Sequence[float]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.core.api.integers import is_number
 from svc_notebook.data.loading.encoding.json_sql import MAX_LAT, MAX_LNG
 from svc_notebook.data.loading.load_plan.plan import LoadPlan, Proposal
 from svc_notebook.data.loading.load_plan.preparation import Prepared, record_of
@@ -19,7 +20,6 @@ from svc_notebook.data.loading.load_plan.suggested_settings import (
     Values,
     collect_values,
     flatten_record,
-    is_number,
     keep_long,
     suggest_settings,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from svc_notebook.core.api.integers import is_number
 from svc_notebook.data.loading.text_cells.cell_kinds import MOMENT, cell_kind
 
 MIN_PROPOSAL_VALUES = 3
@@ -189,8 +190,3 @@ def _are_facet_texts(texts: Values, distinct: int) -> bool:
     if _most(_has_words, texts):
         return True
     return distinct <= MAX_FACET_CODES and not any(map(CODE.fullmatch, texts))
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number, and no boolean."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -101,7 +101,10 @@ def _differing(sent: Record, other: Record) -> list[str]:
 
 
 def _tabulate(differing: Mapping[str, Sequence[str] | None], others: Sequence[str]) -> pd.DataFrame:
-    states = ["new" if names is None else _state(names) for names in differing.values()]
+    states = [
+        "new" if names is None else "changed" if names else "unchanged"
+        for names in differing.values()
+    ]
     lists = [list(names or ()) for names in differing.values()]
     return pd.DataFrame(
         {
@@ -110,7 +113,3 @@ def _tabulate(differing: Mapping[str, Sequence[str] | None], others: Sequence[st
             "attributes": pd.Series([*lists, *([] for _ in others)], dtype=object),
         }
     )
-
-
-def _state(differing: Sequence[str]) -> str:
-    return "changed" if differing else "unchanged"

@@ -127,7 +127,8 @@ class LoadRun:
                 self._stored = await self._read_stored()
             self._check_rows()
             if self._settings.replaces_index:
-                await self._check_share()
+                plan, min_share = self._prepared.plan, self._settings.min_share
+                await check_share(self._client, self.counts.index, plan, min_share)
             if self._if_exists == "sync":
                 self._deletes = self._may_delete()
             else:
@@ -148,10 +149,6 @@ class LoadRun:
         is_file = prepared.table.origin is not None and not may_be_empty
         if (self._settings.replaces_index or is_file) and not prepared.plan.sendable:
             raise BadInput(describe_no_rows(prepared.plan, self.counts.index, self._if_exists))
-
-    async def _check_share(self) -> None:
-        index, min_share = self.counts.index, self._settings.min_share
-        await check_share(self._client, index, self._prepared.plan, min_share)
 
     async def _read_stored(self) -> StoredRecords:
         """Return what the rows are compared with: hashes kept by the last load, or the index."""
