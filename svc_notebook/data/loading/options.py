@@ -58,6 +58,8 @@ DEFAULT_DISTINCT = "document_id"
 # The smallest size of a part of a long text.
 MIN_PART_CHARACTERS = 20
 CHARACTER_OPTIONS = ("separator", "quote", "comment")
+# The `path` of a JSON document that is one record, whatever lists are inside.
+WHOLE_PATH = ""
 COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
 
 

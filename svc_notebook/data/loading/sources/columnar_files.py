@@ -95,6 +95,11 @@ def read_orc(path: Path) -> pa.RecordBatchReader:
     return scanner.to_reader()
 
 
+open_arrow_files = open_columnar(read_arrow, READ_ARROW)
+open_feather_files = open_columnar(read_feather, READ_FEATHER)
+open_orc_files = open_columnar(read_orc, READ_ORC)
+
+
 def open_avro(paths: Sequence[Path], name: str, options: LoadSettings, db: Database) -> SourceTable:
     """Make a table of files of Avro, record by record."""
     try:

@@ -10,6 +10,7 @@ import numpy as np
 
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import MAX_PARALLEL_COLUMNS, Database
+from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.encoding import fresh
 from svc_notebook.data.loading.table import RowError, SourceTable, TableColumn
 from svc_notebook.errors import BadInput
@@ -19,6 +20,16 @@ SCAN_THREADS, SCAN_MEGABYTES = 2, 1000
 MAX_SHOWN_CHARACTERS = 200  # of a line that is not a document
 Layout = Literal["newline_delimited", "array", "unstructured"]
 MAX_STORED_CELLS = 1_000_000  # in memory, while wide documents are stored
+
+
+def open_lines(paths: Sequence[Path], name: str, _: LoadSettings, db: Database) -> SourceTable:
+    """Make a table of files with a document on each line."""
+    return open_documents(paths, name, "newline_delimited", db)
+
+
+def open_array(paths: Sequence[Path], name: str, _: LoadSettings, db: Database) -> SourceTable:
+    """Make a table of files that are arrays of documents."""
+    return open_documents(paths, name, "array", db)
 
 
 def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Database) -> SourceTable:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from svc_notebook.data.loading.options import WHOLE_PATH
 from svc_notebook.data.loading.sources.json_cells import ROWS, turn_cells
 from svc_notebook.data.loading.sources.json_lists import (
     JsonDocument,
@@ -53,8 +54,8 @@ ARRAYS_INSIDE = re.compile(rb"\[\s*(?:\{[^{}\[\]]*\}\s*,\s*)?\[")
 MIN_COLUMN_VALUES = 3
 # A document that is one wrapped record has at most this size.
 MAX_WRAPPED_BYTES = 10_000_000
-# The path of the objects inside a document, with their names as ids, and of the document itself.
-MEMBERS_PATH, WHOLE_PATH = "*", ""
+# The path of the objects inside a document, with their names as ids.
+MEMBERS_PATH = "*"
 # Names of lists of records in responses and exports, in lower case.
 RECORD_LISTS = frozenset(
     ("hits", "data", "results", "result", "records", "rows", "docs", "documents", "features",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +14,9 @@ from svc_notebook.data.loading.database import MIN_MEGABYTES
 from svc_notebook.data.loading.encoding.json_sql import refuse_durations
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.dataframe import check_unique
+from svc_notebook.data.loading.sources.pandas_index import find_index
+from svc_notebook.data.loading.sources.read_limits import check_parquet
+from svc_notebook.data.loading.table import SourceTable, TableColumn
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -36,6 +40,28 @@ class Footer(NamedTuple):
 
 
 Footers = Mapping[Path, Footer]
+
+
+def open_parquet(
+    paths: Sequence[Path], name: str, options: LoadSettings, db: Database
+) -> SourceTable:
+    """Make a table of Parquet files."""
+    footers = read_footers(paths)
+    for path, footer in footers.items():
+        check_parquet(path, footer.rows, footer.unpacked_bytes, name)
+    inner = read_parquet(paths, footers, options, db)
+    index = find_index((footer.schema for footer in footers.values()), options)
+    types = db.types(f"SELECT * FROM {inner}")
+    kept = {column: kind for column, kind in types.items() if column not in index.excluded}
+    return replace(_select_columns(inner, kept, name, db), notes=index.notes)
+
+
+def _select_columns(inner: str, types: dict[str, str], name: str, db: Database) -> SourceTable:
+    fields = tuple(TableColumn(n, f"c{i}", kind) for i, (n, kind) in enumerate(types.items()))
+    if not fields:
+        raise BadInput(f"{name} has no columns")
+    picked = ", ".join(f"{sql.name(f.name)} AS {f.column}" for f in fields)
+    return SourceTable(db=db, sql=f"(SELECT {picked} FROM {inner})", fields=fields, name=name)
 
 
 def read_footers(paths: Iterable[Path]) -> dict[Path, Footer]:

@@ -11,8 +11,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pandas as pd
@@ -22,19 +23,8 @@ from svc_notebook.data.client.secret import keep_keys_from_logs
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.cursor import FILES
 from svc_notebook.data.loading.database import Database, import_duckdb
-from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.options import WHOLE_PATH, LoadSettings
 from svc_notebook.data.loading.sources.archives import extract_only_file, refuse_archive
-from svc_notebook.data.loading.sources.columnar_files import (
-    READ_ARROW,
-    READ_FEATHER,
-    READ_ORC,
-    open_avro,
-    open_columnar,
-    read_arrow,
-    read_feather,
-    read_orc,
-)
-from svc_notebook.data.loading.sources.csv_file import open_delimited
 from svc_notebook.data.loading.sources.dataframe import check_unique, open_arrow, open_frame
 from svc_notebook.data.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
 from svc_notebook.data.loading.sources.file_formats import (
@@ -42,28 +32,15 @@ from svc_notebook.data.loading.sources.file_formats import (
     format_of,
     refuse_unreadable,
 )
-from svc_notebook.data.loading.sources.json_documents import open_documents
-from svc_notebook.data.loading.sources.json_envelopes import WHOLE_PATH, take_records
-from svc_notebook.data.loading.sources.markup_tables import open_html
-from svc_notebook.data.loading.sources.pandas_index import find_index
-from svc_notebook.data.loading.sources.parquet import read_footers, read_parquet
 from svc_notebook.data.loading.sources.python_records import RecordStream
 from svc_notebook.data.loading.sources.query_results import is_query_result, open_query_result
-from svc_notebook.data.loading.sources.read_limits import (
-    check_columns,
-    check_lines,
-    check_parquet,
-    check_workbook,
-)
+from svc_notebook.data.loading.sources.read_limits import check_columns, check_lines, check_workbook
 from svc_notebook.data.loading.sources.remote_files import fetch, file_name, is_remote
-from svc_notebook.data.loading.sources.sqlite_file import open_sqlite
-from svc_notebook.data.loading.sources.workbook import open_workbook
-from svc_notebook.data.loading.sources.xml_records import open_xml
-from svc_notebook.data.loading.sources.yaml_documents import write_as_json
 from svc_notebook.data.loading.table import RowError, SourceTable, TableColumn, TableOrigin
 from svc_notebook.data.loading.text_cells.header_names import free_name
 from svc_notebook.errors import BadInput, did_you_mean_file
 
+Opener = Callable[[Sequence[Path], str, LoadSettings, Database], SourceTable]
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
 # A delimited file as a table of a query; addresses are left to DuckDB.
@@ -210,14 +187,6 @@ def _keep_file(pattern: str, name: str, options: LoadSettings, db: Database) -> 
     return [f"{file}: {note}" for note in (*table.notes, *left_out)]
 
 
-def _typed(inner: str, types: dict[str, str], name: str, db: Database) -> SourceTable:
-    fields = tuple(TableColumn(n, f"c{i}", kind) for i, (n, kind) in enumerate(types.items()))
-    if not fields:
-        raise BadInput(f"{name} has no columns")
-    picked = ", ".join(f"{sql.name(f.name)} AS {f.column}" for f in fields)
-    return SourceTable(db=db, sql=f"(SELECT {picked} FROM {inner})", fields=fields, name=name)
-
-
 def find_files(pattern: str) -> list[Path]:
     """Find the files of a path, a pattern or a Parquet folder, in the order of their names."""
     path = Path(pattern).expanduser()
@@ -283,7 +252,7 @@ def open_files(
         check_lines(readable, name)
     if formats[0] == "workbook":
         check_workbook(readable[0], name)
-    table = OPENERS[formats[0]](readable, name, options, db)
+    table = _import_opener(formats[0])(readable, name, options, db)
     check_columns(len(table.fields), name)
     origin = origin_of(paths, url)
 
@@ -312,6 +281,8 @@ def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
     file_format = format_of(plain)
     refuse_unreadable(plain, path, file_format, options)
     if file_format == "yaml":
+        from svc_notebook.data.loading.sources.yaml_documents import write_as_json
+
         return write_as_json(plain, path, db.folder)
     return in_utf8(plain, db)
 
@@ -324,14 +295,14 @@ def _extract_records(
     notes: dict[str, None] = {}
     for path in paths:
         file_format = format_of(path)
-        is_json = file_format in JSON_FORMATS
         if options.path not in (None, WHOLE_PATH) and file_format not in FORMATS_WITH_PATHS:
             raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
-        records, note = (
-            take_records(path, options.path, db.folder, one_file=len(paths) == 1)
-            if is_json
-            else (path, "")
-        )
+        if file_format not in JSON_FORMATS:
+            extracted.append(path)
+            continue
+        from svc_notebook.data.loading.sources.json_envelopes import take_records
+
+        records, note = take_records(path, options.path, db.folder, one_file=len(paths) == 1)
         extracted.append(records)
         notes |= {note: None} if note else {}
     return extracted, list(notes)
@@ -347,9 +318,8 @@ def _with_files(
     """Add the names of the files, so that messages about rows name their file."""
 
     def count() -> list[int]:
-        return [
-            _count(OPENERS[file_format]([path], path.name, options, table.db)) for path in readable
-        ]
+        open_file = _import_opener(file_format)
+        return [_count(open_file([path], path.name, options, table.db)) for path in readable]
 
     # Compressed files were read from a copy.
     given = {str(read): str(path) for read, path in zip(readable, paths, strict=True)}
@@ -379,34 +349,28 @@ def in_utf8(path: Path, db: Database) -> Path:
     return rewrite(path, db.folder, encoding) if is_document else path
 
 
-def open_parquet(
-    paths: Sequence[Path], name: str, options: LoadSettings, db: Database
-) -> SourceTable:
-    """Make a table of Parquet files."""
-    footers = read_footers(paths)
-    for path, footer in footers.items():
-        check_parquet(path, footer.rows, footer.unpacked_bytes, name)
-    inner = read_parquet(paths, footers, options, db)
-    index = find_index((footer.schema for footer in footers.values()), options)
-    types = db.types(f"SELECT * FROM {inner}")
-    kept = {column: kind for column, kind in types.items() if column not in index.excluded}
-    return replace(_typed(inner, kept, name, db), notes=index.notes)
-
-
-OPENERS: dict[str, Callable[[Sequence[Path], str, LoadSettings, Database], SourceTable]] = {
-    "delimited": open_delimited,
-    "lines": lambda paths, name, _, db: open_documents(paths, name, "newline_delimited", db),
-    "array": lambda paths, name, _, db: open_documents(paths, name, "array", db),
-    "parquet": open_parquet,
-    "workbook": open_workbook,
-    "arrow": open_columnar(read_arrow, READ_ARROW),
-    "feather": open_columnar(read_feather, READ_FEATHER),
-    "orc": open_columnar(read_orc, READ_ORC),
-    "avro": open_avro,
-    "sqlite": open_sqlite,
-    "xml": open_xml,
-    "html": open_html,
+# The function of each format that makes a table of files; its module is imported when a file of the
+# format is opened.
+OPENERS = {
+    "delimited": "csv_file.open_delimited",
+    "lines": "json_documents.open_lines",
+    "array": "json_documents.open_array",
+    "parquet": "parquet.open_parquet",
+    "workbook": "workbook.open_workbook",
+    "arrow": "columnar_files.open_arrow_files",
+    "feather": "columnar_files.open_feather_files",
+    "orc": "columnar_files.open_orc_files",
+    "avro": "columnar_files.open_avro",
+    "sqlite": "sqlite_file.open_sqlite",
+    "xml": "xml_records.open_xml",
+    "html": "markup_tables.open_html",
 }
+
+
+def _import_opener(file_format: str) -> Opener:
+    module, _, function = OPENERS[file_format].partition(".")
+    opener = getattr(import_module(f"{__package__}.{module}"), function)
+    return cast("Opener", opener)
 
 
 def origin_of(paths: Sequence[Path], url: str | None) -> TableOrigin:
