@@ -30,6 +30,7 @@ from svc_notebook.data.loading.sources.csv_copies import (
 from svc_notebook.data.loading.sources.csv_layout import find_layout
 from svc_notebook.data.loading.sources.csv_lines import Layout, write_plain
 from svc_notebook.data.loading.sources.csv_rows import (
+    RowShape,
     Texts,
     count_empty_rows,
     has_rows,
@@ -177,15 +178,15 @@ class _CsvReading:
             quoted_lines=any(shape.quoted_lines for shape in shapes),
             expected_rows=sum(records) - has_header * len(records) if complete else None,
         )
-        if (
-            (has_header and not all(is_plain_header(path, self.dialect) for path in self.paths))
-            or self.dialect.escape != self.dialect.quote
-            or any(shape.open_end or shape.repeated_header for shape in shapes)
-            or (not self.dialect.trailing and any(shape.empty_surplus for shape in shapes))
-            or (not self.options.strict and any(shape.empty_rows for shape in shapes))
-        ):
-            return reading._regular()
-        return reading
+        return reading._regular() if self._needs_copies(shapes) else reading
+
+    def _needs_copies(self, shapes: Sequence[RowShape]) -> bool:
+        dialect = self.dialect
+        if dialect.header and not all(is_plain_header(path, dialect) for path in self.paths):
+            return True
+        return dialect.escape != dialect.quote or any(
+            shape.is_misread(dialect, strict=self.options.strict) for shape in shapes
+        )
 
     def _scan(self, paths: Sequence[Path], mode: str) -> str:
         columns = sql.struct({f"c{i}": "VARCHAR" for i, _ in enumerate(self._names)})

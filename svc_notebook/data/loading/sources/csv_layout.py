@@ -107,15 +107,9 @@ def find_layout(
 
     `end` are the last lines of a file that is longer.
     """
-    sample, notes = Sample(text), []
-    quote = state("quote", options.quote, *GIVEN) if options.quote else find_quote(text)
+    sample = Sample(text)
+    quote, notes = _decide_on_quote(text, options)
     mark = quote.chosen.value
-    if mark == NO_QUOTE:
-        notes.append(
-            "`\"` is a character of the values and encloses none; quote='\"' reads it as one"
-        )
-    elif mark != '"' and options.quote is None:
-        notes.append(f"values are inside the quotes `{mark}`")
     skipped, separator = options.skip or 0, options.separator
     named = SEPARATOR_LINE.match(text) if options.skip is None else None
     if named:
@@ -129,16 +123,31 @@ def find_layout(
     separators = (
         state("separator", separator, *GIVEN) if separator else find_separator(likely, mark)
     )
-    near = [
-        separators.choosing(hypothesis)
-        for number, hypothesis in enumerate(separators.hypotheses)
-        if not number or hypothesis.points >= max(1, separators.points - NEAR_POINTS)
-    ]
-    layouts = [_lay_out(given, likely, decision) for decision in near]
+    layouts = [_lay_out(given, likely, decision) for decision in _list_likely(separators)]
     rated = decide("reading", (_rate_layout(n, layout) for n, layout in enumerate(layouts)))
     best = layouts[int(rated.chosen.value)]
     advice = _advise_runner_up(best, layouts, rated)
     return replace(best, notes=(*notes, *best.notes, *advice), decisions=(rated, *best.decisions))
+
+
+def _decide_on_quote(text: str, options: LoadSettings) -> tuple[Decision, list[str]]:
+    """Decide on the character around values, with a note if it is not the usual one."""
+    quote = state("quote", options.quote, *GIVEN) if options.quote else find_quote(text)
+    mark = quote.chosen.value
+    if mark == NO_QUOTE:
+        note = "`\"` is a character of the values and encloses none; quote='\"' reads it as one"
+        return quote, [note]
+    if mark != '"' and options.quote is None:
+        return quote, [f"values are inside the quotes `{mark}`"]
+    return quote, []
+
+
+def _list_likely(decision: Decision) -> list[Decision]:
+    """Return a decision for each hypothesis that is nearly as likely as the best one."""
+    near = max(1, decision.points - NEAR_POINTS)
+    best, *others = decision.hypotheses
+    likely = [best, *(hypothesis for hypothesis in others if hypothesis.points >= near)]
+    return [*map(decision.choosing, likely)]
 
 
 def _rate_layout(number: int, layout: Layout) -> Hypothesis:
@@ -194,13 +203,7 @@ def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
         padded=separator == " " or (width > 1 and is_padded(likely.lines, rows, dialect)),
         decisions=(given.quote, separators),
     )  # fmt: skip
-    comments = SkippedLines()
-    table = given.sample.with_lines(list(layout.read_lines(lines, comments)))
-    marked = options.comment is None and not annotated
-    has_tags = marked and (width < 2 or _has_tags(table.rows(separator, quote)))
-    if layout.comment and (not comments.comments or has_tags):
-        layout = replace(layout, comment="")
-        table = given.sample.with_lines(list(layout.read_lines(lines, SkippedLines())))
+    layout, table = _leave_out_comments(layout, given)
     if layout.padded and separator != " ":
         notes.append(f"blanks around `{separator}` are removed")
     tables = find_tables(table.lines, dialect, whole=given.whole) if width > 1 else []
@@ -217,6 +220,22 @@ def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
     layout = _find_header(layout, table, options)
     notes += _advise_blanks(layout, table.rows(separator, quote), options)
     return replace(layout, notes=tuple(notes))
+
+
+def _leave_out_comments(layout: Layout, given: _Given) -> tuple[Layout, Sample]:
+    """Return the lines without comments; lines that begin as these do can be rows."""
+    comments = SkippedLines()
+    table = given.sample.with_lines(list(layout.read_lines(given.sample.lines, comments)))
+    if not layout.comment:
+        return layout, table
+    has_tags = not layout.all_comments and (
+        layout.width < 2 or _has_tags(table.rows(layout.separator, layout.dialect.quote))
+    )
+    if comments.comments and not has_tags:
+        return layout, table
+    layout = replace(layout, comment="")
+    lines = list(layout.read_lines(given.sample.lines, SkippedLines()))
+    return layout, given.sample.with_lines(lines)
 
 
 def _has_tags(rows: Sequence[Row]) -> bool:
@@ -378,10 +397,7 @@ def _find_header(layout: Layout, table: Sample, options: LoadSettings) -> Layout
     """Find the rows of the header and the names of the columns."""
     dialect, rows = layout.dialect, table.rows(layout.separator, layout.dialect.quote)
     texts = [row for _, row in rows]
-    depth = options.header_rows or 0
-    is_given = (options.header, options.header_rows) != (None, None)
-    depth = depth if is_given else count_tall_header(texts)
-    depth = depth if 1 < depth <= len(rows) else 1
+    depth = _count_header_rows(texts, options)
     upper = tuple(map(tuple, texts[: depth - 1]))
     if depth > 1:
         line = rows[depth - 1][0]
@@ -391,10 +407,7 @@ def _find_header(layout: Layout, table: Sample, options: LoadSettings) -> Layout
     first = _read_first(table.lines, texts[0], dialect) if texts else []
     texts = [first, *texts[1:]] if texts else []
     header, decision = _decide_on_header(texts, depth, options)
-    numbered = Names([f"column{number}" for number, _ in enumerate(first)], [])
-    if options.header is None and first:
-        numbered.notes.append("no header was found: columns are named column0, column1, …")
-    names = name_columns(first, texts, upper) if header else numbered
+    names = name_columns(first, texts, upper) if header else _number_columns(first, options)
     cells = tuple(cell.strip() for cell in first)
     dialect = replace(
         dialect, header=header, names=tuple(names.names), notes=tuple(names.notes),
@@ -402,6 +415,19 @@ def _find_header(layout: Layout, table: Sample, options: LoadSettings) -> Layout
         first_row=() if header or options.header is not None else cells,
     )  # fmt: skip
     return replace(layout, dialect=dialect).with_decision(decision)
+
+
+def _count_header_rows(texts: Sequence[Sequence[str]], options: LoadSettings) -> int:
+    """Return the number of rows with names, 1 if there is no header of several rows."""
+    is_given = (options.header, options.header_rows) != (None, None)
+    depth = (options.header_rows or 0) if is_given else count_tall_header(texts)
+    return depth if 1 < depth <= len(texts) else 1
+
+
+def _number_columns(first: Sequence[str], options: LoadSettings) -> Names:
+    note = "no header was found: columns are named column0, column1, …"
+    names = [f"column{number}" for number, _ in enumerate(first)]
+    return Names(names, [note] if options.header is None and names else [])
 
 
 def _decide_on_header(

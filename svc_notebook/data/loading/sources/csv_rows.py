@@ -53,6 +53,15 @@ class RowShape:
     # The number of records that are not blank, the header included; None if it is unknown.
     records: int | None = None
 
+    def is_misread(self, dialect: Dialect, *, strict: bool) -> bool:
+        """Return whether DuckDB would read the rows otherwise than a load does."""
+        return (
+            self.open_end
+            or self.repeated_header
+            or (self.empty_surplus and not dialect.trailing)
+            or (self.empty_rows and not strict)
+        )
+
 
 def scan_lines(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file; for most files, counting quotes is sufficient."""

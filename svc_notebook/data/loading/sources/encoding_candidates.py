@@ -102,14 +102,7 @@ def _rate_others(text: bytes) -> Iterator[tuple[str, Signal]]:
     """Yield the signals for other encodings."""
     if encoding := _find_other_script(text):
         yield encoding, Signal("its words are of another script", SCRIPT_POINTS)
-    for encoding, alphabets in OTHER_ALPHABETS.items():
-        if encoding in (MAC, DOS) and not _is_implausible(text):
-            continue
-        characters = _characters(text, encoding) if _differs(text, encoding) else Counter()
-        if any(_is_of(characters, alphabet) for alphabet in alphabets):
-            letters = sum(characters.values())
-            what = f"{letters:,} letters beyond ASCII are those of one language"
-            yield encoding, Signal(what, LANGUAGE_POINTS + letters / 1e6)
+    yield from _rate_languages(text)
     western, central = (text.decode(name, "replace") for name in ("cp1252", "cp1250"))
     torn = len(TORN_WORD.findall(western))
     if torn >= MIN_TORN_WORDS and not TORN_WORD.search(central):
@@ -118,6 +111,18 @@ def _rate_others(text: bytes) -> Iterator[tuple[str, Signal]]:
         decoded = text.decode(encoding, "replace")
         if (match := pattern.search(decoded)) and not TORN_WORD.search(decoded):
             yield encoding, Signal(f"`{match[0]}` has the sign of a currency", CURRENCY_POINTS)
+
+
+def _rate_languages(text: bytes) -> Iterator[tuple[str, Signal]]:
+    """Yield the signals for encodings in which the letters are those of a language."""
+    for encoding, alphabets in OTHER_ALPHABETS.items():
+        if encoding in (MAC, DOS) and not _is_implausible(text):
+            continue
+        characters = _characters(text, encoding) if _differs(text, encoding) else Counter()
+        if any(_is_of(characters, alphabet) for alphabet in alphabets):
+            letters = sum(characters.values())
+            what = f"{letters:,} letters beyond ASCII are those of one language"
+            yield encoding, Signal(what, LANGUAGE_POINTS + letters / 1e6)
 
 
 def _find_other_script(text: bytes) -> str:

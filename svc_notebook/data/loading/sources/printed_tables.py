@@ -195,20 +195,25 @@ def _find_box(_: str, lines: Sequence[str]) -> PrintedTable | None:
         header = lines[start] if start < len(lines) else ""
         if not _has_pipe(header) or RULE.fullmatch(header):
             continue
-        framed = header.strip()[0] in PIPES
-        width = len(_split_pipes(header, framed))
-        rows = [_split_pipes(row, framed) for row in lines[start + 1 :] if _is_box_row(row)]
-        if not rows or not _agree([len(row) for row in rows], width):
-            return None
-        note = "the file is a printed table with rows between `|`"
-        types = list(takewhile(lambda row: all(map(SQL_TYPE.fullmatch, row)), rows[:MAX_TYPE_ROWS]))
-
-        def split(line: str, framed: bool = framed, types: Rows = types) -> list[str]:
-            cells = _split_pipes(line, framed) if _is_box_row(line) else []
-            return [] if cells in types else cells
-
-        return replace(_split_all(note, split, width), titles=start)
+        return _read_box(header, lines, start)
     return None
+
+
+def _read_box(header: str, lines: Sequence[str], start: int) -> PrintedTable | None:
+    """Return the table whose header is at a line, if enough rows have as many cells."""
+    framed = header.strip()[0] in PIPES
+    width = len(_split_pipes(header, framed))
+    rows = [_split_pipes(row, framed) for row in lines[start + 1 :] if _is_box_row(row)]
+    if not rows or not _agree([len(row) for row in rows], width):
+        return None
+    note = "the file is a printed table with rows between `|`"
+    types = list(takewhile(lambda row: all(map(SQL_TYPE.fullmatch, row)), rows[:MAX_TYPE_ROWS]))
+
+    def split(line: str) -> list[str]:
+        cells = _split_pipes(line, framed) if _is_box_row(line) else []
+        return [] if cells in types else cells
+
+    return replace(_split_all(note, split, width), titles=start)
 
 
 def _has_pipe(line: str) -> bool:
@@ -271,23 +276,24 @@ def _find_long_separator(_: str, lines: Sequence[str]) -> PrintedTable | None:
     if len(filled) < MIN_ROWS:
         return None
     for separator in LONG_SEPARATORS:
-        if separator not in filled[0]:
-            continue
-        counts = {line.count(separator) for line in filled}
-        if len(counts) != 1 or 0 in counts:
-            continue
-        mark = separator[0]
-        cells = [cell for line in filled for cell in line.split(separator)]
-        # Empty cells between single characters look like a separator of two.
-        if len({*separator}) == 1 and any(cell.startswith(mark) for cell in cells):
-            continue
-        if len({line.count(mark) for line in filled}) == 1 and any(mark in cell for cell in cells):
-            continue
-        if sum(map(bool, cells)) < len(cells) / 2:
-            continue
-        split = partial(str.split, sep=separator)
-        return _split_all(f"cells are separated by `{separator}`", split, counts.pop() + 1)
+        if _is_between_cells(separator, filled):
+            split = partial(str.split, sep=separator)
+            width = filled[0].count(separator) + 1
+            return _split_all(f"cells are separated by `{separator}`", split, width)
     return None
+
+
+def _is_between_cells(separator: str, lines: Sequence[str]) -> bool:
+    if separator not in lines[0] or len({line.count(separator) for line in lines}) > 1:
+        return False
+    mark = separator[0]
+    cells = [cell for line in lines for cell in line.split(separator)]
+    # Empty cells between single characters look like a separator of two.
+    if len({*separator}) == 1 and any(cell.startswith(mark) for cell in cells):
+        return False
+    if len({line.count(mark) for line in lines}) == 1 and any(mark in cell for cell in cells):
+        return False
+    return sum(map(bool, cells)) >= len(cells) / 2
 
 
 def _find_mixed_blanks(text: str, lines: Sequence[str]) -> PrintedTable | None:

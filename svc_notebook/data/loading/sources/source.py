@@ -80,24 +80,29 @@ def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
         return source.open(db)
     if isinstance(source, str) and QUERY.match(source):
         return open_query(source, options, db)
+    if isinstance(source, (str, os.PathLike)):
+        return _open_path(source, options, db)
+    if is_query_result(source):
+        return open_query_result(source, options, db)
+    return open_arrow(source, options, db)
+
+
+def _open_path(source: str | os.PathLike[str], options: LoadSettings, db: Database) -> SourceTable:
+    """Make a table of what a URL, a pipe, a path or a pattern names."""
     if isinstance(source, str) and URL.match(source):
         path = download(source, db.folder)
         return open_files([path], _file_name(source), options, db, url=source)
     if isinstance(source, str) and is_remote(source):
         return open_files(fetch(source, db.folder), _file_name(source), options, db, url=source)
-    if isinstance(source, (str, os.PathLike)) and is_pipe(source):
+    if is_pipe(source):
         path = copy_pipe(source, db.folder)
         return open_files([path], path.name, options, db, url=path.name)
-    if isinstance(source, (str, os.PathLike)):
-        paths = find_files(os.fspath(source))
-        name = Path(source).name
-        if options.cursor is None or options.cursor.column != FILES:
-            return open_files(paths, name, options, db)
-        new, cursor = options.cursor.select_files(paths)
-        return replace(open_files(new, name, options, db), cursor=cursor)
-    if is_query_result(source):
-        return open_query_result(source, options, db)
-    return open_arrow(source, options, db)
+    paths = find_files(os.fspath(source))
+    name = Path(source).name
+    if options.cursor is None or options.cursor.column != FILES:
+        return open_files(paths, name, options, db)
+    new, cursor = options.cursor.select_files(paths)
+    return replace(open_files(new, name, options, db), cursor=cursor)
 
 
 def is_pipe(source: str | os.PathLike[str]) -> bool:

@@ -65,10 +65,7 @@ def open_sqlite(
 def _choose(
     connection: sqlite3.Connection, name: str, options: LoadSettings
 ) -> tuple[str, tuple[str, ...]]:
-    kinds = {str(row[0]): str(row[1]) for row in connection.execute(TABLES)}
-    names = [table for table in kinds if not table.startswith(OWN_TABLES)]
-    # A view is a choice only if it is named, or if there is no table.
-    tables = [table for table in names if kinds[table] == "table"] or names
+    names, tables = _list_tables(connection)
     if not tables:
         raise BadInput(f"{name} has no tables")
     if options.sheet in names:
@@ -85,3 +82,11 @@ def _choose(
             f"sheet={tables[0]!r}"
         )
     return tables[0], (f"table `{tables[0]}` of the database is read",)
+
+
+def _list_tables(connection: sqlite3.Connection) -> tuple[list[str], list[str]]:
+    """Return the names of tables and views, and those to choose from if none is named."""
+    kinds = {str(row[0]): str(row[1]) for row in connection.execute(TABLES)}
+    names = [table for table in kinds if not table.startswith(OWN_TABLES)]
+    # A view is a choice only if there is no table.
+    return names, [table for table in names if kinds[table] == "table"] or names

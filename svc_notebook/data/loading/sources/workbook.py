@@ -166,10 +166,7 @@ def _choose(sheets: Sequence[_Sheet], name: str, options: LoadSettings) -> tuple
                 f"sheets: {_enumerate(titles)}"
             )
         return sheets[titles.index(options.sheet)], []
-    visible = [candidate for candidate in sheets if candidate.visible] or sheets
-    chosen = visible[0]
-    if len(visible) > 1 and not _has_table(chosen):
-        chosen = next((candidate for candidate in visible[1:] if _has_table(candidate)), chosen)
+    chosen = _find_sheet_with_table(sheets)
     others = [title for title in titles if title != chosen.title]
     if not others:
         return chosen, []
@@ -177,6 +174,14 @@ def _choose(sheets: Sequence[_Sheet], name: str, options: LoadSettings) -> tuple
         f"sheet `{chosen.title}` is read; sheet={others[0]!r} loads another: {_enumerate(others)}"
     )
     return chosen, [note]
+
+
+def _find_sheet_with_table(sheets: Sequence[_Sheet]) -> _Sheet:
+    """Return the first visible sheet with a table, else the first visible one."""
+    visible = [candidate for candidate in sheets if candidate.visible] or sheets
+    if len(visible) == 1:
+        return visible[0]
+    return next(filter(_has_table, visible), visible[0])
 
 
 def _has_table(sheet: _Sheet) -> bool:

@@ -113,8 +113,8 @@ def _count_paths(path: Path, etree: Any) -> Counter[Path_]:
 
 def _choose(counts: Counter[Path_], name: str, element: str | None) -> tuple[Path_, str]:
     """Return the path of the elements that are records, and a note about it."""
-    paths = {".".join(path): path for path in counts}
     if element:
+        paths = {".".join(path): path for path in counts}
         if element not in paths:
             raise BadInput(
                 f"{name} has no elements `{element}`{did_you_mean(element, list(paths))}; its "
@@ -122,16 +122,23 @@ def _choose(counts: Counter[Path_], name: str, element: str | None) -> tuple[Pat
             )
         return paths[element], f"each row is an element `{element}`"
     inner = [path for path in counts if len(path) > 1]
-    usual = [path for path in inner if path[-1].lower() in RECORD_NAMES]
     repeated = [path for path in inner if counts[path] >= MIN_RECORDS]
-    usual = [path for path in usual if not _contains_records(path, usual, counts)]
-    for group in (usual, repeated, inner):
-        outer = [path for path in group if not any(path[: len(o)] == o for o in group if o != path)]
-        if outer:
+    for group in (_list_usual(inner, counts), repeated, inner):
+        if outer := [path for path in group if not _is_inside(path, group)]:
             chosen = max(outer, key=lambda path: (counts[path], -len(path)))
             shown = ".".join(chosen)
             return chosen, f"each row is an element `{shown}`{_other_paths(counts, chosen)}"
     raise BadInput(f"{name} has no elements that are records; pass its rows as a list of dicts")
+
+
+def _list_usual(paths: Sequence[Path_], counts: Counter[Path_]) -> list[Path_]:
+    """Return the paths of elements with the usual names of records."""
+    usual = [path for path in paths if path[-1].lower() in RECORD_NAMES]
+    return [path for path in usual if not _contains_records(path, usual, counts)]
+
+
+def _is_inside(path: Path_, others: Sequence[Path_]) -> bool:
+    return any(path[: len(other)] == other for other in others if other != path)
 
 
 def _contains_records(path: Path_, usual: Sequence[Path_], counts: Counter[Path_]) -> bool:
@@ -184,11 +191,7 @@ def _local(element: Any) -> str:
 
 def _value(element: Any) -> Any:
     """Return an element as a text, or as a dict of its attributes and elements."""
-    members: dict[str, Any] = {
-        name.rpartition("}")[2]: value
-        for name, value in element.attrib.items()
-        if not name.startswith("{") or name[1:].partition("}")[0] not in XML_SPACES
-    }
+    members = _read_attributes(element)
     # An entity that is not resolved is a child without a name.
     children = [child for child in element if isinstance(child.tag, str)]
     text = (element.text or "").strip()
@@ -197,18 +200,30 @@ def _value(element: Any) -> Any:
     local = Counter(_local(child) for child in children)
     for child in children:
         name = _name(child) if local[_local(child)] > 1 else _local(child)
-        value = _value(child)
-        if name not in members:
-            members[name] = value
-        elif isinstance(members[name], list):
-            members[name].append(value)
-        else:
-            members[name] = [members[name], value]
+        _add_member(members, name, _value(child))
     if not members:
         return text
     if text:
         members["text" if "text" not in members else "_text"] = text
     return members
+
+
+def _read_attributes(element: Any) -> dict[str, Any]:
+    return {
+        name.rpartition("}")[2]: value
+        for name, value in element.attrib.items()
+        if not name.startswith("{") or name[1:].partition("}")[0] not in XML_SPACES
+    }
+
+
+def _add_member(members: dict[str, Any], name: str, value: Any) -> None:
+    """Add a value; several values of one name are a list."""
+    if name not in members:
+        members[name] = value
+    elif isinstance(members[name], list):
+        members[name].append(value)
+    else:
+        members[name] = [members[name], value]
 
 
 def _is_mixed(element: Any) -> bool:

@@ -71,14 +71,17 @@ def _is_missing(word: str, values: Sequence[str], elsewhere: bool) -> bool:
     others = [value for value in values if not is_candidate(value)]
     if word in CERTAIN_WORDS or not others:
         return word in CERTAIN_WORDS or elsewhere
-    codes = sum(map(bool, map(CODE.fullmatch, others))) >= CODE_SHARE * len(others)
+    is_repeated = values.count(word) > 1
     if word == "NA":
         long = sum(len(other) > 2 for other in others) > len(others) / 2
-        return not codes and (elsewhere or (long and values.count(word) > 1))
+        return not _are_codes(others) and (elsewhere or (long and is_repeated))
     if word in ("NULL", "null"):
         # A name in capitals can be NULL.
-        alone = values.count(word) == 1 and all(other.isupper() for other in others)
-        return elsewhere or not alone or codes
+        return elsewhere or is_repeated or not all(map(str.isupper, others)) or _are_codes(others)
     if word == "None":
         return elsewhere and len({*others}) > len(others) / 2
-    return elsewhere or values.count(word) > 1
+    return elsewhere or is_repeated
+
+
+def _are_codes(values: Sequence[str]) -> bool:
+    return sum(map(bool, map(CODE.fullmatch, values))) >= CODE_SHARE * len(values)
