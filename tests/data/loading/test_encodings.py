@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.data.loading.sources.encoding_candidates import find_encoding
+from svc_notebook.data.loading.sources.encoding import find_encoding
 from svc_notebook.errors import BadInput
 from tests.data.loading.encoded_records import pack
 

@@ -41,11 +41,11 @@ from svc_notebook.data.loading.sources.csv_rows import (
 from svc_notebook.data.loading.sources.encoding import (
     SAMPLE_BYTES,
     SAMPLE_CHARACTERS,
+    find_encoding,
     is_broken_utf8,
     rewrite,
     sniff_encoding,
 )
-from svc_notebook.data.loading.sources.encoding_candidates import find_encoding
 from svc_notebook.data.loading.sources.printed_tables import copy_printed_table, find_printed_table
 from svc_notebook.data.loading.sources.read_limits import check_columns
 from svc_notebook.data.loading.table import RowError, SourceTable, TableColumn

@@ -36,12 +36,13 @@ from svc_notebook.data.loading.sources.csv_cells import (
 from svc_notebook.data.loading.sources.csv_lines import (
     Layout,
     SkippedLines,
+    choose_table,
     count_lines,
     describe_titles,
+    find_tables,
     show_lines,
     without_comments,
 )
-from svc_notebook.data.loading.sources.csv_tables import choose_table, find_tables
 from svc_notebook.data.loading.text_cells.cell_kinds import YEAR
 from svc_notebook.data.loading.text_cells.footers import count_footer_rows, may_be_footer
 from svc_notebook.data.loading.text_cells.header_names import (
