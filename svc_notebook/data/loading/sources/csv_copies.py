@@ -112,18 +112,21 @@ def describe_copies(
     shown += ", …" if len(surplus) > MAX_NUMBERED_ROWS else ""
     sent = f"the surplus is sent as {shown}" if surplus else "the surplus cells are empty"
     for copy, name in zip(copies, names, strict=True):
-        of_file = f" of {name}" if len(copies) > 1 else ""
-        for kind, rows in copy.changed.items():
-            have = "1 row has" if rows.number == 1 else f"{rows.number:,} rows have"
-            if rows.number:
-                yield CHANGES[kind].format(have=have, rows=rows.shown + of_file, surplus=sent)
-        if number := copy.repeated.number:
-            lines = "1 line repeats" if number == 1 else f"{number:,} lines repeat"
-            skipped = "is skipped" if number == 1 else "are skipped"
-            yield f"{lines} the header and {skipped} (before {copy.repeated.shown}{of_file})"
-        if copy.empty:
-            what = "row has no value and is" if copy.empty == 1 else "rows have no value and are"
-            yield f"{copy.empty:,} {what} skipped{of_file}; strict=True sends such rows"
+        yield from _describe_copy(copy, f" of {name}" if len(copies) > 1 else "", sent)
+
+
+def _describe_copy(copy: RegularCopy, of_file: str, sent: str) -> Iterator[str]:
+    for kind, rows in copy.changed.items():
+        have = "1 row has" if rows.number == 1 else f"{rows.number:,} rows have"
+        if rows.number:
+            yield CHANGES[kind].format(have=have, rows=rows.shown + of_file, surplus=sent)
+    if number := copy.repeated.number:
+        lines = "1 line repeats" if number == 1 else f"{number:,} lines repeat"
+        skipped = "is skipped" if number == 1 else "are skipped"
+        yield f"{lines} the header and {skipped} (before {copy.repeated.shown}{of_file})"
+    if copy.empty:
+        what = "row has no value and is" if copy.empty == 1 else "rows have no value and are"
+        yield f"{copy.empty:,} {what} skipped{of_file}; strict=True sends such rows"
 
 
 def read_forms(path: Path, dialect: Dialect) -> ColumnForms:

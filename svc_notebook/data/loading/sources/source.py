@@ -70,10 +70,8 @@ def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTa
 
 
 def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
-    if options.path is not None and not _is_path(source):
-        raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
-    if options.sheet is not None and not _is_path(source):
-        raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
+    if not _is_path(source):
+        _refuse_file_options(options)
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
     if isinstance(source, RecordStream):
@@ -85,6 +83,13 @@ def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
     if is_query_result(source):
         return open_query_result(source, options, db)
     return open_arrow(source, options, db)
+
+
+def _refuse_file_options(options: LoadSettings) -> None:
+    if options.path is not None:
+        raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
+    if options.sheet is not None:
+        raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
 
 
 def _open_path(source: str | os.PathLike[str], options: LoadSettings, db: Database) -> SourceTable:

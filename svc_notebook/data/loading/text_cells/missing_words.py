@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 # An empty text that is written as a formula, as `="0441"` is one that is not empty.
 EMPTY_FORMULA = '=""'
@@ -66,22 +66,39 @@ def find_missing_words(
 
 
 def _is_missing(word: str, values: Sequence[str], elsewhere: bool) -> bool:
-    if word in SIGNS:
+    if word in SIGNS or word in CERTAIN_WORDS:
         return True
     others = [value for value in values if not is_candidate(value)]
-    if word in CERTAIN_WORDS or not others:
-        return word in CERTAIN_WORDS or elsewhere
+    if not others:
+        return elsewhere
     is_repeated = values.count(word) > 1
-    if word == "NA":
-        long = sum(len(other) > 2 for other in others) > len(others) / 2
-        return not _are_codes(others) and (elsewhere or (long and is_repeated))
-    if word in ("NULL", "null"):
-        # A name in capitals can be NULL.
-        return elsewhere or is_repeated or not all(map(str.isupper, others)) or _are_codes(others)
-    if word == "None":
-        return elsewhere and len({*others}) > len(others) / 2
-    return elsewhere or is_repeated
+    rule = WORD_RULES.get(word)
+    return rule(others, is_repeated, elsewhere) if rule else elsewhere or is_repeated
+
+
+def _is_missing_na(others: Sequence[str], is_repeated: bool, elsewhere: bool) -> bool:
+    long = sum(len(other) > 2 for other in others) > len(others) / 2
+    return not _are_codes(others) and (elsewhere or (long and is_repeated))
+
+
+def _is_missing_null(others: Sequence[str], is_repeated: bool, elsewhere: bool) -> bool:
+    # A name in capitals can be NULL.
+    return elsewhere or is_repeated or not all(map(str.isupper, others)) or _are_codes(others)
+
+
+def _is_missing_none(others: Sequence[str], _: bool, elsewhere: bool) -> bool:
+    return elsewhere and len({*others}) > len(others) / 2
 
 
 def _are_codes(values: Sequence[str]) -> bool:
     return sum(map(bool, map(CODE.fullmatch, values))) >= CODE_SHARE * len(values)
+
+
+# Whether a word is a missing value, by the other values of its column, whether the column repeats
+# it, and whether it is a missing value in other columns.
+WORD_RULES: Mapping[str, Callable[[Sequence[str], bool, bool], bool]] = {
+    "NA": _is_missing_na,
+    "NULL": _is_missing_null,
+    "null": _is_missing_null,
+    "None": _is_missing_none,
+}
