@@ -21,7 +21,6 @@ from svc_notebook.errors import BadInput
 
 SPREADSHEET_SPACE = "urn:schemas-microsoft-com:office:spreadsheet"
 MAX_SPAN = 1000
-MAX_NAMED_TABLES = 5
 ADVICE = "its cells span too many columns and rows; save the table as .csv, and load that"
 CHARSET = re.compile(rb"<meta[^>]{1,200}charset", re.I)
 # Stands before a superscript; one after a digit would change the number: `12.5` with a note 1.
