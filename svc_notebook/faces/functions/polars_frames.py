@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
@@ -81,10 +80,12 @@ def _convert(polars: Any, name: str, values: pd.Series[Any]) -> Any:
     if values.dtype != object:
         return polars.from_pandas(values.reset_index(drop=True)).alias(name)
     cells = [None if _is_missing(value) else value for value in values]
-    with suppress(TypeError, OverflowError, polars.exceptions.PolarsError):
+    try:
         series = polars.Series(name, _complete(cells), strict=True)
-        if _holds(series, cells):
-            return series
+    except (TypeError, OverflowError, polars.exceptions.PolarsError):
+        series = None
+    if series is not None and _holds(series, cells):
+        return series
     if all(isinstance(cell, (int, float, type(None))) for cell in cells):
         return polars.Series(name, cells, dtype=polars.Float64, strict=False)
     texts = [None if cell is None else text_of(cell) for cell in cells]
