@@ -27,6 +27,11 @@ FAILED = pytest.StashKey[bool]()
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
+@pytest.fixture(autouse=True)
+def _connection_of_this_test() -> None:
+    """Keep what a test connects to: the next editor on its page uses it, too."""
+
+
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """JupyterLab on a copy of the tutorials, with a home of its own."""

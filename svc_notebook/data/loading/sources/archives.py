@@ -92,15 +92,16 @@ def refuse_archive(path: Path, given: Path) -> None:
             "and load that file"
         )
     zipped = _data_files(_zipped(path)) if start.startswith(ZIP_MARK) else []
-    names = zipped or (_tarred(path) if start[TAR_MARK_AT:] == TAR_MARK else [])
-    if not names:
-        return
+    if names := zipped or (_tarred(path) if start[TAR_MARK_AT:] == TAR_MARK else []):
+        raise _archive_error(given, names, "unzip" if zipped else "tar -xf")
+
+
+def _archive_error(given: Path, names: Sequence[str], extract: str) -> BadInput:
     shown = ", ".join(names[:MAX_NAMED_FILES]) + (", …" if len(names) > MAX_NAMED_FILES else "")
-    extract = f"unzip {given.name}" if zipped else f"tar -xf {given.name}"
-    raise BadInput(
+    return BadInput(
         f"{given} is an archive of {len(names):,} file{'' if len(names) == 1 else 's'} ({shown}); "
-        f"extract it and load its files, {extract}. A single file compressed as .zip, .gz, .zst, "
-        ".bz2 or .xz is read as it is"
+        f"extract it and load its files, {extract} {given.name}. A single file compressed as .zip, "
+        ".gz, .zst, .bz2 or .xz is read as it is"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from svc_notebook.core.display import shorten
@@ -156,7 +156,7 @@ def find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) ->
     """
     width = len(dialect.names)
     surplus: list[str] = []
-    for record in (record for path in paths for record in open_records(path, dialect)):
+    for record in chain.from_iterable(open_records(path, dialect) for path in paths):
         cells = _without_stray(read_cells(record, dialect) or [], dialect, forms)
         header = repeats_header(cells, dialect)
         if not header and _is_shifted(cells, dialect, forms):

@@ -254,14 +254,11 @@ class _CsvReading:
         every: list[RowError] = []
         for number, (given, scanned) in enumerate(zip(self._given, self._scanned, strict=True)):
             removed = self.copies[number].removed if self.copies else []
-            rows = np.array([error.row for error in removed], dtype=np.int64)
-            before = rows - np.arange(len(rows)) - 1
             chosen = (
                 [error for error in errors if error.file == str(scanned)] if several else errors
             )
-            shifts = np.searchsorted(before, [error.row - 1 for error in chosen], side="right")
-            moved = [e._replace(row=e.row + int(n)) for e, n in zip(chosen, shifts, strict=True)]
             file = given if several else None
+            moved = _shift_rows(chosen, removed)
             every += [error._replace(file=file) for error in (*moved, *removed)]
         return sorted(every, key=lambda error: (error.file or "", error.row))
 
@@ -299,10 +296,7 @@ class _CsvReading:
 
     def _rewritten(self, skipped: list[RowError] | None) -> _CsvReading | None:
         """Use copies with one kind of line ends; or, if rows are not UTF-8, read as cp1252."""
-        not_utf8 = REASONS["INVALID ENCODING"]
-        if skipped is not None and not any(error.reason == not_utf8 for error in skipped):
-            return None
-        if skipped and (self.options.encoding or any(map(is_broken_utf8, self.sources))):
+        if skipped is not None and not self._has_other_encoding(skipped):
             return None
         decision = find_encoding(self.sources[0]) if skipped else self.decisions[0]
         encoding = decision.chosen.value if skipped else "utf-8-sig"
@@ -315,6 +309,15 @@ class _CsvReading:
         notes = [*self.encoding_notes, what]
         return _open_utf8(again, given, self.name, self.options, self.db, notes, decision,
                           rewritten=True)  # fmt: skip
+
+    def _has_other_encoding(self, skipped: Sequence[RowError]) -> bool:
+        """Return whether rows were skipped because the files are not UTF-8 at all."""
+        not_utf8 = REASONS["INVALID ENCODING"]
+        return (
+            any(error.reason == not_utf8 for error in skipped)
+            and not self.options.encoding
+            and not any(map(is_broken_utf8, self.sources))
+        )
 
     def _check_lost_rows(self, largest_bytes: int, rows: int, skipped: Sequence[RowError]) -> None:
         if not rows and not skipped and any(has_rows(path, self.dialect) for path in self.paths):
@@ -329,6 +332,14 @@ class _CsvReading:
                 "it is unknown which: pass the file's dialect, for example separator=';' or "
                 'quote="\'"'
             )
+
+
+def _shift_rows(errors: Sequence[RowError], removed: Sequence[RowError]) -> list[RowError]:
+    """Number rows of a copy as in the file, which has the removed rows besides."""
+    rows = np.array([error.row for error in removed], dtype=np.int64)
+    before = rows - np.arange(len(rows)) - 1
+    shifts = np.searchsorted(before, [error.row - 1 for error in errors], side="right")
+    return [error._replace(row=error.row + int(n)) for error, n in zip(errors, shifts, strict=True)]
 
 
 def _as_utf8(

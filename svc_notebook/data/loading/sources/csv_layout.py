@@ -116,9 +116,7 @@ def find_layout(
     if named:
         skipped, separator = 1, separator or named["separator"]
         notes.append(f"line 1 names the separator: {named[0].strip()}")
-    comment = options.comment or DEFAULT_COMMENT
-    if not any(line.startswith(comment) for line in sample.lines):
-        comment = ""
+    comment = _find_comment(sample, options)
     given = _Given(sample, options, quote, skipped, comment, whole, end)
     likely = given.likely
     separators = (
@@ -129,6 +127,12 @@ def find_layout(
     best = layouts[int(rated.chosen.value)]
     advice = _advise_runner_up(best, layouts, rated)
     return replace(best, notes=(*notes, *best.notes, *advice), decisions=(rated, *best.decisions))
+
+
+def _find_comment(sample: Sample, options: LoadSettings) -> str:
+    """Return the start of the lines that are comments; empty if there are none."""
+    comment = options.comment or DEFAULT_COMMENT
+    return comment if any(line.startswith(comment) for line in sample.lines) else ""
 
 
 def _decide_on_quote(text: str, options: LoadSettings) -> tuple[Decision, list[str]]:

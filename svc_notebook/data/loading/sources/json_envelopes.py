@@ -119,12 +119,17 @@ def _take_named(path: Path, document: JsonDocument, name: str, folder: Path) -> 
         if turned is None:
             raise BadInput(f"`{parent or path.name}` is not an object of objects; name a list")
         return _write(turned, path, folder)
-    chosen = next((nested for nested in document.lists if nested.path == name), None)
-    if chosen is None:
-        paths = [nested.path for nested in document.lists]
-        there = f"; its lists: {_enumerate(paths)}" if paths else ""
-        raise BadInput(f"{path.name} has no list `{name}`{did_you_mean(name, paths) or there}")
+    chosen = _find_list(path, document, name)
     return _Records(copy_list(path, chosen, folder), _note_of(chosen))
+
+
+def _find_list(path: Path, document: JsonDocument, name: str) -> NestedList:
+    for nested in document.lists:
+        if nested.path == name:
+            return nested
+    paths = [nested.path for nested in document.lists]
+    there = f"; its lists: {_enumerate(paths)}" if paths else ""
+    raise BadInput(f"{path.name} has no list `{name}`{did_you_mean(name, paths) or there}")
 
 
 def _take_likely(path: Path, document: JsonDocument, folder: Path, *, one_file: bool) -> _Records:
@@ -296,16 +301,9 @@ def _turn_with_names(path: Path, document: JsonDocument, nested: NestedList) -> 
     if path.stat().st_size > MAX_TURNED_BYTES or not document.names:
         return None
     rows = _read_arrays(_read_list(path, nested))
-    others = [
-        candidate for candidate in document.lists if candidate is not nested and candidate.names
-    ]
-    ranked = [
-        candidate
-        for name in COLUMN_NAMES
-        for candidate in others
-        if candidate.names[-1].lower() == name
-    ]
-    for other in ranked:
+    others = [other for other in document.lists if other is not nested and other.names]
+    named = [other for other in others if _last_name(other) in COLUMN_NAMES]
+    for other in sorted(named, key=lambda other: COLUMN_NAMES.index(_last_name(other))):
         cells = msgspec.json.decode(_read_list(path, other), type=list[msgspec.Raw])
         if turned := turn_named_arrays(rows, cells):
             return turned._replace(what=f"the rows of `{nested.path}`, named by `{other.path}`")

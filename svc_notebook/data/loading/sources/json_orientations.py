@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -61,12 +62,17 @@ def turn_arrays(rows: Sequence[List]) -> Turned | None:
     if len(rows) < 2 or max(map(len, rows)) > len(rows[0]):
         return None
     texts = [[*map(_cell_text, row)] for row in rows[:MAX_SAMPLE_MEMBERS]]
-    if any(cell.startswith(("[", "{")) for row in texts[1:] for cell in row if len(row) > 1):
+    if any(map(_is_nested, texts[1:])):
         return None
     first = texts[0]
     if all(first) and len({*first}) == len(first) and is_header(texts):
         return Turned(_write_rows(first, rows[1:]), "the arrays, with names from the first one")
     return Turned(_write_rows([], rows), "the arrays, in columns column0, column1, …")
+
+
+def _is_nested(row: Sequence[str]) -> bool:
+    """Return whether a row of several cells has a list or an object."""
+    return len(row) > 1 and any(cell.startswith(("[", "{")) for cell in row)
 
 
 def turn_pages(items: List) -> Turned | None:
@@ -105,12 +111,14 @@ def turn_lists(document: Members, min_values: int = 1) -> Turned | None:
         if cells is None or (columns and len(cells) != len(columns[0])):
             return None
         columns.append(cells)
-    if len(columns[0]) < min_values or any(
-        _is_object_text(cell) for column in columns for cell in column[:1]
-    ):
+    if len(columns[0]) < min_values or any(map(_begins_with_object, columns)):
         return None
     rows = (list(row) for row in zip(*columns, strict=True))
     return Turned(_write_rows(list(document), rows), "the lists, each as a column")
+
+
+def _begins_with_object(cells: List) -> bool:
+    return bool(cells) and _is_object_text(cells[0])
 
 
 def turn_objects(document: Members) -> Turned | None:
@@ -155,7 +163,7 @@ def _are_columns(
         return False
     if _count_up(names[0]):
         return True
-    if any(_is_object_text(value) for members in objects for value in members.values()):
+    if any(map(_is_object_text, chain.from_iterable(members.values() for members in objects))):
         return False
     # With other labels of rows, the types of the values tell: a column has one.
     by_column = all(len(_kinds(members.values())) <= 1 for members in objects)

@@ -266,13 +266,17 @@ def _write_firestore_value(value: msgspec.Raw) -> bytes:
         return bytes(value)
     inside = (decode(bytes(value)) or {})[kind]
     if kind == "mapValue":
-        fields = (decode(bytes(inside)) or {}).get("fields")
+        fields = _read_member(inside, "fields")
         return _write_firestore_map(decode(bytes(fields)) or {}) if fields is not None else b"{}"
     if kind == "arrayValue":
-        values = (decode(bytes(inside)) or {}).get("values")
+        values = _read_member(inside, "values")
         items = _items(values) if values is not None else []
         return b"[" + b",".join(map(_write_firestore_value, items)) + b"]"
     return _as_number(bytes(inside)) if kind == "integerValue" else bytes(inside)
+
+
+def _read_member(value: msgspec.Raw, name: str) -> msgspec.Raw | None:
+    return (decode(bytes(value)) or {}).get(name)
 
 
 def _is_binding(members: Members) -> bool:

@@ -56,12 +56,18 @@ def open_html(paths: Sequence[Path], name: str, options: LoadSettings, db: Datab
         )
     number = _choose([table.rows for table in tables], name, options.path)
     table = open_table(tables[number].rows, name, options, db)
-    others = [str(n) for n in range(1, len(tables) + 1) if n != number + 1]
-    more = f"; path={others[0]!r} loads another" if others else ""
-    notes = [f"table {number + 1} of {len(tables)} of the page is read{more}"] if others else []
+    notes = _describe_choice(number + 1, len(tables))
     if titles := tables[number].titles:
         notes.append(f"the title of the table left out: {show_lines(titles)}")
     return replace(table, notes=(*notes, *table.notes))
+
+
+def _describe_choice(number: int, count: int) -> list[str]:
+    """Return the note on the table of several that is read."""
+    if count == 1:
+        return []
+    other = "1" if number > 1 else "2"
+    return [f"table {number} of {count} of the page is read; path={other!r} loads another"]
 
 
 def open_table(rows: Rows, name: str, options: LoadSettings, db: Database) -> SourceTable:

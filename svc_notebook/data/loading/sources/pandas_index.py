@@ -41,6 +41,15 @@ class StoredIndex:
 def find_index(schemas: Iterable[pa.Schema], options: LoadSettings) -> StoredIndex:
     """Find the columns that are an index in each table that has them."""
     named_columns = options.named_columns() | {options.id}
+    index_columns = _find_levels(schemas)
+    excluded = tuple(
+        c for c, named in index_columns.items() if not named and c not in named_columns
+    )
+    return StoredIndex(excluded, tuple(c for c, named in index_columns.items() if named))
+
+
+def _find_levels(schemas: Iterable[pa.Schema]) -> dict[str, bool]:
+    """Return the columns that are an index in each table, and whether some index has a name."""
     levels: dict[str, bool] = {}
     others: set[str] = set()
     for schema in schemas:
@@ -48,11 +57,7 @@ def find_index(schemas: Iterable[pa.Schema], options: LoadSettings) -> StoredInd
         others.update(set(schema.names) - named.keys())
         for column, has_name in named.items():
             levels[column] = levels.get(column, False) or has_name
-    index_columns = {column: named for column, named in levels.items() if column not in others}
-    excluded = tuple(
-        c for c, named in index_columns.items() if not named and c not in named_columns
-    )
-    return StoredIndex(excluded, tuple(c for c, named in index_columns.items() if named))
+    return {column: named for column, named in levels.items() if column not in others}
 
 
 def _levels(schema: pa.Schema) -> Iterator[tuple[str, bool]]:

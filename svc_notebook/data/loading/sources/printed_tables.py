@@ -441,10 +441,7 @@ def _find_wiki(_: str, lines: Sequence[str]) -> PrintedTable | None:
 
 def _find_escapes(text: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find cells between tabs in which tabs, line ends and backslashes are escaped as by MySQL."""
-    if "\t" not in text or "\\" not in text or QUOTED.search(text) or DRIVE.search(text):
-        return None
-    escapes = ESCAPE.findall(text.partition("\n")[2])  # `geo\\time` is the name of a column
-    if not {*escapes} <= {*ESCAPED, "N"} or not {"t", "n", "\\"} & {*escapes}:
+    if not _has_escapes(text):
         return None
     widths = [line.count("\t") + 1 for line in lines if line]
     width = widths[0]
@@ -453,6 +450,13 @@ def _find_escapes(text: str, lines: Sequence[str]) -> PrintedTable | None:
 
     note = "tabs, line ends and backslashes inside of values are escaped as by MySQL"
     return _split_all(note, lambda line: [*map(_unescape, line.split("\t"))], width)
+
+
+def _has_escapes(text: str) -> bool:
+    if "\t" not in text or "\\" not in text or QUOTED.search(text) or DRIVE.search(text):
+        return False
+    escapes = {*ESCAPE.findall(text.partition("\n")[2])}  # `geo\\time` is the name of a column
+    return escapes <= {*ESCAPED, "N"} and not escapes.isdisjoint(("t", "n", "\\"))
 
 
 def _unescape(cell: str) -> str:

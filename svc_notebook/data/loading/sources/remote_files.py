@@ -55,11 +55,7 @@ def _find(url: str) -> tuple[Any, list[str]]:
         if PATTERN.search(path):
             return files, sorted(match for match in files.glob(path) if files.isfile(match))
         if files.isdir(path):
-            matches = sorted(files.glob(f"{path.rstrip('/')}/**/*.parquet"))
-            if not matches:
-                shown = show_address(url)
-                raise BadInput(f"{shown} is a folder; pass a pattern of its files: '{shown}/*.csv'")
-            return files, matches
+            return files, _list_folder(files, path, url)
         return files, [path] if files.exists(path) else []
     except BadInput:
         raise
@@ -70,6 +66,14 @@ def _find(url: str) -> tuple[Any, list[str]]:
         raise BadInput(f"{show_address(url)} cannot be opened: {reason}; {advice}") from None
     except Exception as error:  # each store has its own errors
         raise _unreadable(url, error) from None  # the error of the store quotes the URL
+
+
+def _list_folder(files: Any, path: str, url: str) -> list[str]:
+    matches = sorted(files.glob(f"{path.rstrip('/')}/**/*.parquet"))
+    if not matches:
+        shown = show_address(url)
+        raise BadInput(f"{shown} is a folder; pass a pattern of its files: '{shown}/*.csv'")
+    return matches
 
 
 def _unreadable(url: str, error: Exception) -> BadInput:

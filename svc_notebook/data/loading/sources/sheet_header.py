@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,9 +44,7 @@ def find_header(
     if not any(map(count_filled, rows)):
         return None
     skipped = _find_first_row(rows, facts) if options.skip is None else options.skip
-    above = [show_row(row) for row in rows[:skipped] if count_filled(row)]
-    notes = [f"row{'s' if skipped > 1 else ''} above the table: not sent ({'; '.join(above)})"]
-    header = SheetHeader([], skipped, notes if above else [])
+    header = SheetHeader([], skipped, _note_above(rows[:skipped]))
     if options.header is False:
         return replace(header, names=_number_columns(rows))
     if skipped >= len(rows):
@@ -56,6 +54,13 @@ def find_header(
         return _name_columns(header, rows, facts, options.header_rows)
     note = "no header was found: columns are named column0, column1, …"
     return replace(header, names=_number_columns(rows), notes=[*header.notes, note])
+
+
+def _note_above(rows: Sequence[Row]) -> list[str]:
+    """Return a note with the rows above the table; none if they are blank."""
+    above = [show_row(row) for row in rows if count_filled(row)]
+    note = f"row{'s' if len(rows) > 1 else ''} above the table: not sent ({'; '.join(above)})"
+    return [note] if above else []
 
 
 def _number_columns(rows: Sequence[Row]) -> list[str]:
@@ -182,15 +187,21 @@ def _fill_right(
     level: list[str], below: Sequence[str], across: Sequence[tuple[int, int, int, int]]
 ) -> list[str]:
     """Repeat the names of groups over their columns; return the names that are repeated."""
-    groups: dict[str, None] = {}
-    if across:
-        for _, left, _, right in across:
-            for column in range(left, min(right, len(level)) + 1):
-                level[column - 1] = level[left - 1]
-            groups[level[left - 1]] = None
-        return [name for name in groups if name]
+    groups = _fill_merged(level, across) if across else _fill_gaps(level, below)
+    return [*dict.fromkeys(filter(None, groups))]
+
+
+def _fill_merged(level: list[str], across: Sequence[tuple[int, int, int, int]]) -> Iterator[str]:
+    """Repeat the names of merged cells; yield the names."""
+    for _, left, _, right in across:
+        for column in range(left, min(right, len(level)) + 1):
+            level[column - 1] = level[left - 1]
+        yield level[left - 1]
+
+
+def _fill_gaps(level: list[str], below: Sequence[str]) -> Iterator[str]:
+    """Repeat the name on the left where the next row has a name; yield the names."""
     for column in range(1, len(level)):
         if not level[column] and below[column]:
             level[column] = level[column - 1]
-            groups[level[column]] = None
-    return [name for name in groups if name]
+            yield level[column]

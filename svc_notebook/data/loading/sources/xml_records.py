@@ -114,13 +114,7 @@ def _count_paths(path: Path, etree: Any) -> Counter[Path_]:
 def _choose(counts: Counter[Path_], name: str, element: str | None) -> tuple[Path_, str]:
     """Return the path of the elements that are records, and a note about it."""
     if element:
-        paths = {".".join(path): path for path in counts}
-        if element not in paths:
-            raise BadInput(
-                f"{name} has no elements `{element}`{did_you_mean(element, list(paths))}; its "
-                f"elements: {_enumerate(list(paths))}"
-            )
-        return paths[element], f"each row is an element `{element}`"
+        return _find_path(counts, name, element), f"each row is an element `{element}`"
     inner = [path for path in counts if len(path) > 1]
     repeated = [path for path in inner if counts[path] >= MIN_RECORDS]
     for group in (_list_usual(inner, counts), repeated, inner):
@@ -129,6 +123,16 @@ def _choose(counts: Counter[Path_], name: str, element: str | None) -> tuple[Pat
             shown = ".".join(chosen)
             return chosen, f"each row is an element `{shown}`{_other_paths(counts, chosen)}"
     raise BadInput(f"{name} has no elements that are records; pass its rows as a list of dicts")
+
+
+def _find_path(counts: Counter[Path_], name: str, element: str) -> Path_:
+    paths = {".".join(path): path for path in counts}
+    if element not in paths:
+        raise BadInput(
+            f"{name} has no elements `{element}`{did_you_mean(element, list(paths))}; its "
+            f"elements: {_enumerate(list(paths))}"
+        )
+    return paths[element]
 
 
 def _list_usual(paths: Sequence[Path_], counts: Counter[Path_]) -> list[Path_]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count, pairwise
+from itertools import chain, count, islice, pairwise
 
 from svc_notebook.core.display import shorten
 from svc_notebook.data.loading.text_cells.amounts import find_amount_forms
@@ -220,10 +220,7 @@ def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
 
 def _find_values_below(rows: Sequence[Sequence[str]]) -> tuple[int, dict[int, str]]:
     """Return the number of first rows below which most columns are values, and their kinds."""
-    likely = [
-        n for n, (cell, last) in enumerate(zip(rows[0], rows[-1], strict=True))
-        if cell_kind(last) in (NUMBER, MOMENT) and cell_kind(cell) in (TEXT, EMPTY, MISSING)
-    ][:MAX_DESCRIBED_COLUMNS]  # fmt: skip
+    likely = [*islice(_likely_values(rows), MAX_DESCRIBED_COLUMNS)]
     count, values = 0, dict[int, str]()
     most = min(MAX_DESCRIPTION_ROWS, len(rows) - MIN_ROWS_BELOW)
     for number in range(1, most + 1 if len(likely) >= MIN_NUMERIC_COLUMNS else 0):
@@ -232,6 +229,13 @@ def _find_values_below(rows: Sequence[Sequence[str]]) -> tuple[int, dict[int, st
         if len(below) > len(values):
             count, values = number, below
     return count, values
+
+
+def _likely_values(rows: Sequence[Sequence[str]]) -> Iterator[int]:
+    """Yield the columns that end with a value and begin with none."""
+    for n, (cell, last) in enumerate(zip(rows[0], rows[-1], strict=True)):
+        if cell_kind(last) in (NUMBER, MOMENT) and cell_kind(cell) in (TEXT, EMPTY, MISSING):
+            yield n
 
 
 def _is_description(row: Sequence[str], values: Mapping[int, str]) -> bool:
