@@ -111,7 +111,7 @@ def _refuse_other_verb(verb: Verb, word: str, members: Sequence[str], face: Face
     if meant := [name for name in actions if name in members]:
         raise BadOption(f"`{verb.name} {word}` is not a verb; use `{meant[0]}`")
     if members and not verb.placed(face):
-        raise BadOption(_subcommand_error(verb.name, word, members))
+        raise BadOption(_subcommand_error(verb.name, word or "''", members))
 
 
 def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:

@@ -108,6 +108,9 @@ def test_help_of_a_verb_lists_its_parameters() -> None:
         (["load", "a.csv", "x", "--bach", "3"], "did you mean `--batch`?"),
         (["connect", "local"], "`connect` is available only in notebooks"),
         (["tasks", "--profile", "local"], "`tasks` requires a subcommand: show, wait"),
+        # These list their items without a subcommand.
+        (["crawlers", ""], "`crawlers ''` is not a verb; the verbs are cancel, config, "),
+        (["sources", ""], "`sources ''` is not a verb; the verbs are add, delete, replace"),
     ],
 )
 def test_misuse_is_printed_to_stderr_with_status_2(words: list[str], message: str) -> None:

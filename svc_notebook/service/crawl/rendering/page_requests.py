@@ -251,11 +251,11 @@ class PageRequests:
             return cached
         if self._exceeds_limits(request):
             return None
+        # Other requests may load bytes until this one is built: the limit would not be positive.
+        limit = min(MAX_PAGE_BYTES, MAX_PAGE_TOTAL_BYTES - self._bytes)
         sent = await self._build(request)
         try:
-            response = await self._send(
-                sent, min(MAX_PAGE_BYTES, MAX_PAGE_TOTAL_BYTES - self._bytes)
-            )
+            response = await self._send(sent, limit)
         except FetchFailure as failure:
             self._note(f"the browser did not load {request.url[:200]}: {failure}")
             if failure.reason in _TEMPORARY_REASONS:

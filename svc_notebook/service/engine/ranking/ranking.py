@@ -349,13 +349,17 @@ def _score_tied(ranked: Sequence[Ranked], tied: Array) -> Array:
 
 def _join_keys(column: Sequence[RankingColumn | None], sizes: Sequence[int]) -> Array:
     """Return the sort values of all segments; at least one of them has the column."""
+    if len(column) == 1 and column[0]:
+        # The codes of one segment have the order of its texts, which need not be read.
+        return column[0].sort_values()
     if any(key.names for key in column if key):
         return _number_texts(column, sizes)
-    keys = [
-        key.sort_values() if key else np.zeros(size, np.int16)
-        for key, size in zip(column, sizes, strict=True)
-    ]
-    return keys[0] if len(keys) == 1 else np.concatenate(keys)
+    return np.concatenate(
+        [
+            key.sort_values() if key else np.zeros(size, np.int16)
+            for key, size in zip(column, sizes, strict=True)
+        ]
+    )
 
 
 def _number_texts(column: Sequence[RankingColumn | None], sizes: Sequence[int]) -> Array:
