@@ -118,7 +118,7 @@ class App:
             response = await self._serve(state, incoming)
         except ClientDisconnected:
             return
-        except Exception as error:
+        except Exception as error:  # every failure has a response; unexpected ones are reported
             response = _convert_error(error, state, self.service)
             if state.path.startswith("/api/"):  # the crawler interface; the path may be unknown
                 response = crawler_error_response(response)

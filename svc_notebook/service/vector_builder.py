@@ -104,10 +104,11 @@ class VectorBuilder:
 
     def _present_vectors(self, store: SegmentStore, index: PublishedIndex) -> VectorIndex:
         """Return the vectors of the store if they are of the current source, else none."""
-        source = self._source(index)
-        if store.vectors is None or store.vectors.source != source:
+        # A merge of segments may replace the vectors meanwhile.
+        vectors, source = store.vectors, self._source(index)
+        if vectors is None or vectors.source != source:
             return VectorIndex(source)
-        return store.vectors
+        return vectors
 
     def _is_outdated(self, store: SegmentStore, index: PublishedIndex) -> bool:
         vectors = store.vectors

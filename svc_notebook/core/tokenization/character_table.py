@@ -75,7 +75,7 @@ def _piece(letter: str, *, isolates: bool) -> str:
 
 
 def _is_invisible(letter: str) -> bool:
-    """Return whether a character, which is no part of a word, does not end one either."""
+    """Return whether a character inside a word is ignored, as a zero-width joiner is."""
     if letter == TATWEEL or all(map(_is_accent, unicodedata.normalize("NFKD", letter))):
         return True
     return unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE

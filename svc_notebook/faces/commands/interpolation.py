@@ -2,8 +2,8 @@
 
 An expression is a name with attributes, indices and calls, or a calculation. A word or a value that
 is one expression has the type of its value. Inside other text, a value is text; in filters, it is
-quoted by its type. `{{name}}` and `$$name` are literal. The error
-of a line that contains the name of a variable says how to pass the variable.
+quoted by its type. `{{name}}` and `$$name` are literal. The error of a line that contains the name
+of a variable says how to pass the variable.
 """
 
 from __future__ import annotations

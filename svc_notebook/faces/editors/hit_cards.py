@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Never, NotRequired, TypedDict
@@ -125,12 +125,12 @@ def _find_headline(
     return title, texts.get(title, "")
 
 
-def _find_title(names: Iterable[str]) -> str:
+def _find_title(names: Collection[str]) -> str:
     """Return the name that is, or else that ends with, the first of `TITLES`; empty without one."""
     by_name = {name.lower(): name for name in reversed([*names])}
     exact = (by_name[title] for title in TITLES if title in by_name)
-    alike = (name for title in TITLES for name in names if _last_word(name) == title)
-    return next(exact, "") or next(alike, "")
+    ending = (name for title in TITLES for name in names if _last_word(name) == title)
+    return next(exact, "") or next(ending, "")
 
 
 def _last_word(name: str) -> str:

@@ -149,8 +149,8 @@ def _key_error(dependencies: CrawlerDependencies, config: Config) -> str:
             "`apiKey`: this key does not exist; create one, or remove `apiKey` to use the admin key"
         )
     for index in indices_of(config):
-        acls = [key.fields.get("acl", ()) for key in keys if key.reaches(index)]
-        if missing := [right for right in RIGHTS if right not in chain(*acls)]:
+        rights = {*chain(*(key.fields.get("acl", ()) for key in keys if key.reaches(index)))}
+        if missing := [right for right in RIGHTS if right not in rights]:
             return f"`apiKey`: on the index {index} the key lacks {', '.join(missing)}"
     return ""
 

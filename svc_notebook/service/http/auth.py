@@ -28,8 +28,9 @@ from svc_notebook.service.rules.filters import FILTERS
 CREDENTIAL_STATUSES = {"list_domains": 403}
 # Maximum number of secured keys whose parent is cached.
 MAX_CACHED_SECURED_KEYS = 10_000
-# Messages for invalid credentials of interfaces that differ from the default.
-INVALID_CREDENTIALS = {"events": "Invalid credentials"}
+INVALID_CREDENTIALS = "Invalid Application-ID or API key"
+# The messages of interfaces that have another one.
+CREDENTIAL_MESSAGES = {"events": "Invalid credentials"}
 
 GEO_PARAMETERS = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
 # Parameters of a query that an embedded parameter removes, because they could bypass it.
@@ -170,9 +171,7 @@ class Authenticator:
         if caller and caller.admin:
             caller = self._on_behalf(headers, address)
         if caller is None:
-            message = INVALID_CREDENTIALS.get(
-                endpoint.interface, "Invalid Application-ID or API key"
-            )
+            message = CREDENTIAL_MESSAGES.get(endpoint.interface, INVALID_CREDENTIALS)
             raise KeyRefused(message, status=403)
         _check_origin(caller, headers)
         return caller

@@ -157,7 +157,7 @@ class ReaderThreads:
 
 def _run_timed(work: Work, deadline: Deadline) -> ServiceResponse:
     deadline.restart()
-    deadline.check()
+    deadline.raise_if_cancelled()
     with limit_time(deadline):
         return work()
 

@@ -30,8 +30,6 @@ from svc_notebook.service.engine.term_dictionary import starts_of
 
 # Rows packed or searched at one time.
 BLOCK_ROWS = 1 << 16
-
-
 # Maximum bytes of all cached orders; the newest one is cached regardless of its size.
 MAX_CACHED_BYTES = 128 * 2**20
 # Upper bound of the memory of an order besides its objectIDs, in bytes.

@@ -82,7 +82,7 @@ def _find_selector(
 ) -> Callable[[bytes], Any] | None:
     """Return a function that selects attributes of a body without decoding their values, or None.
 
-    Decoding a thousand records costs more than all the rest.
+    Decoding a thousand records costs more than everything else.
     """
     everything = list(requested) == ["*"]
     if everything and not hidden:

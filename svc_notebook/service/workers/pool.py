@@ -219,7 +219,7 @@ class SearchWorkers:
         return self._join_unchanged(replies, since)
 
     def _join_unchanged(self, replies: Sequence[WorkerReply], since: int) -> WorkerReply | None:
-        """Join replies; None, which is counted, if one has no answer or records changed."""
+        """Join the replies; count and return None if one has no answer or records changed."""
         for reply in replies:
             if reply.outcome not in ("answered", "refused"):
                 self.counts.decline(reply.reason or reply.outcome, reply.fault)

@@ -19,7 +19,8 @@ def list_steps(deltas: Mapping[Scope, Delta], *, all_facets: bool = False) -> li
     until the rules are replaced. `all_facets` writes facets that the index already has, too.
     """
     settings = deltas.get("settings", Delta({}, {}))
-    first, last = {**settings.after}, dict[str, object]()
+    first = {**settings.after}
+    last: Objects = {}
     if FACETS in first:
         between = facets_between(deltas)
         final = first.pop(FACETS)

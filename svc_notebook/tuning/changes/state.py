@@ -43,7 +43,7 @@ class Delta:
     after: Objects
 
     def only(self, names: Sequence[str]) -> Delta:
-        """Return the differences of some names."""
+        """Return the differences of these names."""
         return Delta(
             {name: self.before[name] for name in names}, {name: self.after[name] for name in names}
         )

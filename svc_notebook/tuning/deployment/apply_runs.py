@@ -109,7 +109,7 @@ def describe_interruptions(client: Client | AsyncClient, before: float) -> list[
 
 
 def _list_open(path: Path, before: float) -> list[Change]:
-    """Return the open changes of a journal; none of one that is old, large, locked or damaged."""
+    """Return the open changes of a journal; none if it is old, large, locked or damaged."""
     with suppress(OSError, BadInput):
         facts = path.stat()
         is_old = facts.st_mtime < before - MAX_JOURNAL_AGE_SECONDS

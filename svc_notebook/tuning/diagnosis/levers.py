@@ -34,8 +34,7 @@ MIN_WORDS_OF_LONG_QUERY = 8
 HIGHEST_WEIGHT = 3  # of an attribute; those that are not named count 1
 MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute is no evidence
 
-
-# A name, the values to try, and in some what is tried together with them.
+# A parameter, the values to try, and optionally the values to set with them.
 Row = tuple[Any, ...]
 
 

@@ -423,7 +423,7 @@ def _find_header(layout: Layout, table: Sample, options: LoadSettings) -> Layout
 
 
 def _count_header_rows(texts: Sequence[Sequence[str]], options: LoadSettings) -> int:
-    """Return the number of rows with names, 1 if there is no header of several rows."""
+    """Return the number of header rows; 1 unless several rows name the columns."""
     is_given = (options.header, options.header_rows) != (None, None)
     depth = (options.header_rows or 0) if is_given else count_tall_header(texts)
     return depth if 1 < depth <= len(texts) else 1

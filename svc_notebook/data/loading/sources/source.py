@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import httpx
 import pandas as pd
@@ -379,8 +379,8 @@ OPENERS = {
 
 def _import_opener(file_format: str) -> Opener:
     module, _, function = OPENERS[file_format].partition(".")
-    opener = getattr(import_module(f"{__package__}.{module}"), function)
-    return cast("Opener", opener)
+    opener: Opener = getattr(import_module(f"{__package__}.{module}"), function)
+    return opener
 
 
 def origin_of(paths: Sequence[Path], url: str | None) -> TableOrigin:

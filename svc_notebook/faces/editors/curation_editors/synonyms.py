@@ -272,14 +272,11 @@ class FoldedEntry(NamedTuple):
     name: str
     head: str | None
     words: frozenset[str]
-
-    @property
-    def all_words(self) -> frozenset[str]:
-        """The words with the head."""
-        return self.words if self.head is None else self.words | {self.head}
+    # The words with the head.
+    all_words: frozenset[str]
 
     def is_within(self, other: FoldedEntry) -> bool:
-        """Return whether the other one, mutual or of the same head, replaces more words."""
+        """Return whether another entry, mutual or of the same head, replaces more words."""
         if other.head is not None:
             return self.words < other.words
         return self.all_words < other.words or (bool(self.head) and self.all_words == other.words)
@@ -287,10 +284,12 @@ class FoldedEntry(NamedTuple):
 
 def _fold_entries(synonyms: Iterable[Synonym]) -> Iterator[FoldedEntry]:
     for synonym in synonyms:
-        head = head_of(synonym)
+        given = head_of(synonym)
+        head = None if given is None else _fold(given)
         words = frozenset(filter(None, map(_fold, words_of(synonym))))
         if synonym["type"] in ("synonym", "onewaysynonym") and words:
-            yield FoldedEntry(synonym["objectID"], None if head is None else _fold(head), words)
+            all_words = words if head is None else words | {head}
+            yield FoldedEntry(synonym["objectID"], head, words, all_words)
 
 
 def _find_edges(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str, str]]:

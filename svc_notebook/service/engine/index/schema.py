@@ -109,9 +109,9 @@ def split_excluded(entries: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def names_path(entries: Sequence[str], path: str) -> bool:
     """Return whether a list in the form of `attributesToRetrieve` includes an attribute."""
-    named, unwanted = split_excluded(entries)
-    everything = "*" in named or (not named and bool(unwanted))
-    return (everything or is_covered(path, named)) and not is_covered(path, unwanted)
+    named, excluded = split_excluded(entries)
+    everything = "*" in named or (not named and bool(excluded))
+    return (everything or is_covered(path, named)) and not is_covered(path, excluded)
 
 
 def read_searched(settings: Mapping[str, Any]) -> list[Searched]:

@@ -29,7 +29,7 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 # An occurrence's rank: its attribute's rank times this, plus its position if order counts.
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
 
-# Stands for the entry of an attribute that searchableAttributes does not have.
+# The entry of attributes that `searchableAttributes` does not name.
 UNLISTED = Searched("", 0, ordered=False)
 # Of segments with more attributes, few results are cached: they take megabytes each.
 MAX_CACHED_SLOTS = 1_000

@@ -107,12 +107,12 @@ def make_markers(
 
 def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
     """Return a function that reduces a record to its requested and visible attributes."""
-    named, unwanted = split_excluded(options["attributesToRetrieve"])
-    retrieve_all = "*" in named or (not named and bool(unwanted))
+    named, excluded_names = split_excluded(options["attributesToRetrieve"])
+    retrieve_all = "*" in named or (not named and bool(excluded_names))
     if not options.params.get("_seeUnretrievable"):
-        unwanted += options.settings.get("unretrievableAttributes") or ()
+        excluded_names += options.settings.get("unretrievableAttributes") or ()
     paths = None if retrieve_all else PathTree.of(named)
-    excluded = PathTree.of(path for path in unwanted if path != OBJECT_ID)
+    excluded = PathTree.of(path for path in excluded_names if path != OBJECT_ID)
 
     def retrieve(record: Record) -> Hit:
         hit = dict(record) if paths is None else _pick(record, paths)
