@@ -22,7 +22,7 @@ def due_after(*changed: str) -> set[str]:
 
 
 def test_groups_name_paths_that_exist() -> None:
-    paths = [path for group in (*GROUPS.values(), DUE["COMMON"]) for path in group]
+    paths = [path for group in GROUPS.values() for path in group]
 
     assert not [path for path in paths if not list(ROOT.glob(f"{path.rstrip('/')}*"))]
 
@@ -33,6 +33,7 @@ def test_a_change_makes_its_groups_due() -> None:
     crawled = {"soak", "hostile-pages", "generated-sites"}
     assert due_after("svc_notebook/service/crawl/site_files.py") == crawled
     assert due_after("hashes.txt") == set(GROUPS)
+    assert due_after("tests/conftest.py") == set(GROUPS) - {"newest-releases"}
 
 
 @pytest.mark.parametrize("base", ["", "0" * 40, "a-name-that-is-not-there"])
