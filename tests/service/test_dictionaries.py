@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service import limits
-from svc_notebook.service.handlers import dictionaries
+from svc_notebook.service.handlers import curation
 from tests.conftest import Inside
 
 ENTRIES: dict[str, dict[str, Any]] = {
@@ -157,7 +157,7 @@ def test_a_batch_that_is_wrong_is_refused_with_the_place(
 def test_more_entries_than_the_quota_are_refused(
     inside: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dictionaries, "MAX_ENTRIES", 2)
+    monkeypatch.setattr(curation, "MAX_ENTRIES", 2)
     entry = ENTRIES["stopwords"]
     save(inside, "stopwords", add(entry, {**entry, "objectID": "2"}))
     path = "/1/dictionaries/stopwords/batch"

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from svc_notebook.core.api.declaration import Sender
 from svc_notebook.core.api.endpoint import Endpoint, RequestSpec
+from svc_notebook.core.api.families.administration import (
+    ClusterEndpoints,
+    KeyEndpoints,
+    LogEndpoints,
+    SourceEndpoints,
+)
 from svc_notebook.core.api.families.analytics import AnalyticsApi
-from svc_notebook.core.api.families.clusters import ClusterEndpoints
 from svc_notebook.core.api.families.crawler import CrawlerApi
-from svc_notebook.core.api.families.dictionaries import DictionaryEndpoints
+from svc_notebook.core.api.families.curation import (
+    DictionaryEndpoints,
+    RuleEndpoints,
+    SynonymEndpoints,
+)
 from svc_notebook.core.api.families.events import EventsApi
-from svc_notebook.core.api.families.indices import IndexEndpoints
-from svc_notebook.core.api.families.keys import KeyEndpoints
-from svc_notebook.core.api.families.logs import LogEndpoints
-from svc_notebook.core.api.families.objects import ObjectEndpoints
-from svc_notebook.core.api.families.rules import RuleEndpoints
-from svc_notebook.core.api.families.search import SearchEndpoints
-from svc_notebook.core.api.families.settings import SettingsEndpoints
-from svc_notebook.core.api.families.sources import SourceEndpoints
+from svc_notebook.core.api.families.indices import IndexEndpoints, SettingsEndpoints
+from svc_notebook.core.api.families.records import ObjectEndpoints, SearchEndpoints
 from svc_notebook.core.api.families.suggestions import SuggestionsApi
-from svc_notebook.core.api.families.synonyms import SynonymEndpoints
 
 __all__ = [
     "ENDPOINTS",

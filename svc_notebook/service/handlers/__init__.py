@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from svc_notebook.service.handlers import (
     ab_tests,
+    administration,
     analytics,
     analytics_lists,
-    browse,
-    clusters,
     crawler,
-    dictionaries,
+    curation,
     events,
     indices,
-    keys,
-    logs,
     objects,
-    rules,
     searches,
-    settings,
-    sources,
     suggestions,
-    synonyms,
 )
 from svc_notebook.service.handlers.registry import HANDLERS
 
 FAMILIES = (
-    ab_tests, analytics, analytics_lists, browse, clusters, crawler, dictionaries, events, indices,
-    keys, logs, objects, rules, searches, settings, sources, suggestions, synonyms,
+    ab_tests, administration, analytics, analytics_lists, crawler, curation, events, indices,
+    objects, searches, suggestions,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "HANDLERS"]

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, quote
 import msgspec
 
 from svc_notebook.core.api import Endpoint
-from svc_notebook.core.api.families.keys import KeyEndpoints
+from svc_notebook.core.api.families.administration import KeyEndpoints
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
 from svc_notebook.service.http.messages import (

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from svc_notebook.core.api import RequestSpec
-from svc_notebook.core.api.families.objects import ObjectEndpoints
+from svc_notebook.core.api.families.records import ObjectEndpoints
 from svc_notebook.core.api.shapes import SearchAnswer
 from svc_notebook.data.client import (
     AsyncClient,
