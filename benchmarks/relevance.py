@@ -19,7 +19,7 @@ director. The film has grade 3, others of the same title grade 2.
 `--embedder` measures the text score with similarities, added by fixed weights, on all queries.
 
 `--latency` compares searches of one engine on generated records instead, in processor time, and
-measures the bytes that vectors take for each record.
+measures the bytes that vectors take for each record, and the recall of the candidates of sketches.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from random import Random
 from typing import Any
 
 import ir_measures
+import numpy as np
 from ir_measures import AP, Qrel, ScoredDoc, nDCG
 from pandas import DataFrame, read_csv
 
@@ -62,6 +63,7 @@ from svc_notebook.data.session.connection import asynchronous  # noqa: E402
 from svc_notebook.service.engine import Index  # noqa: E402
 from svc_notebook.service.engine.semantic.latent_model import LatentModel  # noqa: E402
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex  # noqa: E402
+from svc_notebook.service.engine.semantic.vector_table import VectorTable  # noqa: E402
 from svc_notebook.tuning.changes.state import read_state  # noqa: E402
 from svc_notebook.tuning.statistics import interval  # noqa: E402
 from svc_notebook.tuning.variants.spaces import Variant  # noqa: E402
@@ -75,6 +77,7 @@ SEARCHABLE = ["title", "brand", "color", "category", "bullet_points", "descripti
 FILM_ATTRIBUTES = ["Title", "Director", "Cast"]
 FILM_QUERIES, MIN_REVIEWS = 400, 20
 FUNCTION_QUERIES = 300
+RECALL_QUERIES, RECALL_DEPTH = 60, 100
 NEURAL = ("mode", "semanticSearch")
 BM25_WEIGHTS = ((1, 1, 1, 1, 1, 1), (2, 1, 1, 1, 1, 1), (3, 2, 1, 1, 1, 1), (5, 3, 2, 2, 1, 1))
 BM25_SHAPES = [(1.2, 0.75), (0.9, 0.4), (1.6, 0.75), (1.2, 0.9)]
@@ -327,6 +330,7 @@ def compare_latency(records: int) -> None:
     store.publish_vectors(vectors)
     size = sum(a.nbytes for table in vectors.tables.values() for a in table.arrays().values())
     print(f"{records:,} records: model in {seconds:.1f} s, {size / records:.0f} bytes a record")
+    print_recall(list(vectors.tables.values()), model, made)
     queries = make_queries(made[:2000], 40)["2 words"]
     by_text = {"enableReRanking": True, "ranking": ["exact", "custom"]}
     for name, own in {"criteria": {}, "text score": by_text}.items():
@@ -339,6 +343,29 @@ def compare_latency(records: int) -> None:
         ratio = medians["feedback"] / medians["meaning"]
         shown = ", ".join(f"{way} {value:.1f} ms" for way, value in medians.items())
         print(f"  {name}: {shown}; feedback takes {ratio:.2f} of the time without")
+
+
+def print_recall(
+    tables: Sequence[VectorTable], model: LatentModel, records: Sequence[dict[str, Any]]
+) -> None:
+    """Print the share of the records nearest to a query that the candidates of sketches contain."""
+    chance = Random(5)
+    titles = [record["title"].lower().split() for record in records[:2000]]
+    for words in (1, 2, 3):
+        shares = []
+        for _ in range(RECALL_QUERIES):
+            query = model.embed_words(chance.choice(titles)[:words])
+            table = VectorTable.of(query[np.newaxis])
+            exact = [part.similarities(table) for part in tables]
+            lowest = np.partition(np.concatenate(exact), -RECALL_DEPTH)[-RECALL_DEPTH]
+            nearest = 0
+            for part, values in zip(tables, exact, strict=True):
+                rows = part.find_candidates(table, np.ones(len(part), bool))
+                kept = values if rows is None else values[rows]
+                nearest += int(np.count_nonzero(kept >= lowest))
+            shares.append(min(1.0, nearest / RECALL_DEPTH))
+        mean, worst = statistics.fmean(shares), min(shares)
+        print(f"  {words} words: recall@{RECALL_DEPTH} {mean:.3f}, lowest {worst:.2f}", flush=True)
 
 
 def search_twice(index: Index, params: dict[str, Any]) -> float:
