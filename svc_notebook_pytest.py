@@ -83,7 +83,7 @@ class RequirementItem(pytest.Item):
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         """Return the verdict without a traceback."""
         from svc_notebook.errors import SvcError
-        from svc_notebook.faces.commands.surface_messages import spell_for_tests
+        from svc_notebook.faces.commands.execution import spell_for_tests
 
         if isinstance(excinfo.value, (RelevanceFailure, SvcError)):
             return spell_for_tests(excinfo.value)

@@ -21,7 +21,7 @@ from svc_notebook.data.declarations import (
 from svc_notebook.data.frames import check_origin, hits_of
 from svc_notebook.data.session import asynchronous
 from svc_notebook.errors import BadArgument, BadInput, unchained
-from svc_notebook.faces.functions.frame_records import check_column
+from svc_notebook.faces.functions.records import check_column
 
 # The parameter for the column of the data, for methods that have one.
 COLUMN = "id"

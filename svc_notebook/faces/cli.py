@@ -13,10 +13,9 @@ from svc_notebook.core.release import read_version
 from svc_notebook.core.terminal import escape_controls
 from svc_notebook.errors import BadOption, NotConnected, SvcError
 from svc_notebook.faces.commands.binding import BoundCall, bind_words
-from svc_notebook.faces.commands.execution import perform
+from svc_notebook.faces.commands.execution import perform, spell
 from svc_notebook.faces.commands.help import help as help_on
 from svc_notebook.faces.commands.registry import pick_verb
-from svc_notebook.faces.commands.surface_messages import spell
 from svc_notebook.faces.functions.output import as_text
 
 EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130

@@ -17,8 +17,8 @@ import pytest
 from algoliasearch.search.client import SearchClientSync
 
 import svc_notebook as svc
-from svc_notebook.data.session.fields import FIELDS, VARIABLES
 from svc_notebook.data.session.local_service import IDLE_VARIABLE
+from svc_notebook.data.session.profile_files import FIELDS, VARIABLES
 from svc_notebook.faces.commands.interpolation import SETTING
 from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
 from tests.conftest import ROOT

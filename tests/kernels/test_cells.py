@@ -192,7 +192,7 @@ def test_loading_the_extension_over_and_over_is_silent(kernel: Kernel) -> None:
 def test_a_plot_of_tasks_is_one_picture_that_is_drawn_again(kernel: Kernel) -> None:
     before = len(kernel.heard)
     kernel.good(
-        "from svc_notebook.faces.functions.task_plot import blocking\n"
+        "from svc_notebook.faces.functions.tasks import blocking\n"
         "sent = [client.batch('slow', [{'action': 'addObject', 'body': {'objectID': str(n)}}]) "
         "for n in range(4)]\n"
         "read_tasks, reads = blocking.read_tasks, []\n"

@@ -46,7 +46,7 @@ STORED_NAMES = {
     "svc_notebook/faces/editors/judgment_editor/editor.py: place",
     "svc_notebook/faces/editors/query_editor/editor.py: place",
     "svc_notebook/faces/editors/ranking_explanation.py: place",
-    "svc_notebook/faces/editors/settings_editor/editor.py: place",
+    "svc_notebook/faces/editors/settings_editor.py: place",
     "svc_notebook/service/crawl/outcomes.py: found",
     "svc_notebook/service/crawlers/task.py: known",
     "svc_notebook/service/indices/cursors.py: place",

@@ -12,11 +12,10 @@ import pytest
 from svc_notebook import tuning
 from svc_notebook.data.client import AsyncClient, Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.diagnosis.compound_words import _compare
 from svc_notebook.tuning.diagnosis.diagnosis import _without_harmful
 from svc_notebook.tuning.diagnosis.findings import Finding
 from svc_notebook.tuning.diagnosis.levers import Lever, _text_rankings, find_levers, rank_by_text
-from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
+from svc_notebook.tuning.diagnosis.record_evidence import _compare_words, rank_attributes
 from svc_notebook.tuning.diagnosis.value_trials import NO_EFFECT, Gain, TriedValue
 from svc_notebook.tuning.evaluation.record_texts import (
     attribute_texts,
@@ -473,7 +472,7 @@ def test_words_are_compared_joined_and_apart() -> None:
     texts = [["red", "note", "book", "5", "mm"], ["x", "ray"], ["bedside"]]
 
     pairs = {
-        query: [*_compare(query.split(), texts)]
+        query: [*_compare_words(query.split(), texts)]
         for query in ("red notebook", "5mm", "bed side", "note book", "xray", "red note")
     }
 

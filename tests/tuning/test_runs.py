@@ -14,10 +14,16 @@ from pandas.testing import assert_frame_equal
 import svc_notebook as svc
 from svc_notebook.core.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
-from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, search_all
+from svc_notebook.tuning.evaluation.runs import (
+    MAX_POLLS,
+    MAX_QUERIES_PER_REQUEST,
+    FailedSearch,
+    search_all,
+)
 from svc_notebook.tuning.tables.schema import RUNS
 from svc_notebook.tuning.tables.tables import check_runs
 from tests.conftest import Running
+from tests.data.client.clock import Clock
 from tests.tuning.tables import judgments_of
 
 
@@ -201,24 +207,20 @@ class _Computing:
 
 
 @pytest.mark.parametrize("note", [VECTORS_PENDING, FORMS_PENDING])
-def test_runs_wait_for_what_is_being_computed(monkeypatch: pytest.MonkeyPatch, note: str) -> None:
-    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.POLL_SECONDS", 0)
+def test_runs_wait_for_what_is_being_computed(note: str) -> None:
+    clock = Clock()
+    client = cast("Any", _Computing(4, note))
 
-    answers = asyncio.run(
-        search_all(cast("Any", _Computing(4, note)), [{"query": "a"}, {"query": "b"}])
-    )
+    answers = asyncio.run(search_all(client, [{"query": "a"}, {"query": "b"}], sleep=clock.sleep))
 
     assert answers == [{"asked": "a"}, {"asked": "b"}]
 
 
 @pytest.mark.parametrize("note", [VECTORS_PENDING, "the embedder m:f failed"])
-def test_searches_without_semantic_hits_are_reported(
-    monkeypatch: pytest.MonkeyPatch, note: str
-) -> None:
-    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.POLL_SECONDS", 0)
-    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.MAX_POLLS", 3)
+def test_searches_without_semantic_hits_are_reported(note: str) -> None:
+    client, clock = cast("Any", _Computing(MAX_POLLS + 99, note)), Clock()
 
     with pytest.warns(UserWarning, match=f"neuralSearch: {note}"):
-        answers = asyncio.run(search_all(cast("Any", _Computing(99, note)), [{"query": "a"}]))
+        answers = asyncio.run(search_all(client, [{"query": "a"}], sleep=clock.sleep))
 
     assert len(answers) == 1

@@ -24,7 +24,7 @@ from svc_notebook.tuning import (
     split,
     zero_shares,
 )
-from svc_notebook.tuning.tables.logged_queries import join_filters, read_logged_query
+from svc_notebook.tuning.tables.queries import join_filters, read_logged_query
 from svc_notebook.tuning.tables.sampling import STRATA, share_out
 from tests.conftest import Running, examples
 

@@ -104,9 +104,9 @@ def test_a_position_model_warns_if_hits_hardly_moved() -> None:
 
 
 def test_a_position_model_warns_if_it_has_not_converged(monkeypatch: pytest.MonkeyPatch) -> None:
-    from svc_notebook.tuning.clicks import position_based_model
+    from svc_notebook.tuning.clicks import models
 
-    monkeypatch.setattr(position_based_model, "MAX_EM_ITERATIONS", 1)
+    monkeypatch.setattr(models, "MAX_EM_ITERATIONS", 1)
 
     with pytest.warns(UserWarning, match="has not converged after 1 round"):
         judged = tuning.clicks.judgments(shown(400), model="pbm")

@@ -40,7 +40,7 @@ from svc_notebook.data import loading
 from svc_notebook.data.client import background_loop
 from svc_notebook.data.client.curation import SYNONYMS
 from svc_notebook.data.client.temporary_index import TemporaryIndex
-from svc_notebook.faces.editors.curation_editors.impact import copy_with
+from svc_notebook.faces.editors.search_comparison import copy_with
 
 url, app, key, index, path = sys.argv[1:]
 client = svc.connect(url=url, app_id=app, api_key=key)

@@ -49,11 +49,11 @@ from svc_notebook.data.client.operations import (
     WriteOutcome,
     browse_pages,
     count_records,
+    each_page,
     index_exists,
     is_own,
     write_and_wait,
 )
-from svc_notebook.data.client.pagination import each_page
 from svc_notebook.data.client.progress import LineOutput, Progress, in_notebook
 from svc_notebook.data.client.request_options import with_extra
 from svc_notebook.data.client.retry import RetryPolicy

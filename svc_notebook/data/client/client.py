@@ -23,7 +23,7 @@ from svc_notebook.core.api.endpoint import Decode, Interface
 from svc_notebook.core.api.families.indices import CopyScope
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.shapes import Record, Rule, SearchAnswer, Synonym
-from svc_notebook.data.client import background_loop, curation, operations, replacement
+from svc_notebook.data.client import background_loop, curation, operations, temporary_index
 from svc_notebook.data.client.blocking_methods import (
     blocking_iterator,
     blocking_method,
@@ -251,7 +251,7 @@ class AsyncClient(EndpointClient):
         >>> client.search("products")["nbHits"]
         1
         """
-        return replacement.replacing(self, index, min_share=min_share, scopes=scopes)
+        return temporary_index.replacing(self, index, min_share=min_share, scopes=scopes)
 
     async def replace_all(
         self,
@@ -304,7 +304,7 @@ class AsyncClient(EndpointClient):
         >>> client.replace_all("products", records, min_share=0)
         1
         """
-        return await replacement.replace_all(
+        return await temporary_index.replace_all(
             self, index, records,
             min_share=min_share, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
-from svc_notebook.data.client.pagination import every_entry
+from svc_notebook.data.client.operations import every_entry
 from svc_notebook.errors import BadInput, TaskFailed, did_you_mean
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from svc_notebook.core.api.shapes import Rule, Synonym
-from svc_notebook.data.client.pagination import each_page, every_entry
+from svc_notebook.data.client.operations import each_page, every_entry
 from svc_notebook.errors import BadInput, NotFound
 
 if TYPE_CHECKING:

@@ -1,8 +1,9 @@
-"""Operations of several calls: write and wait, browse a whole index, count its records."""
+"""Operations of several calls: write and wait, browse an index, count records, read all pages."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -10,6 +11,7 @@ from collections.abc import (
     Mapping,
 )
 from dataclasses import dataclass
+from hashlib import blake2b
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -21,7 +23,6 @@ from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.shapes import SearchAnswer
 from svc_notebook.core.api.warning import warn_user
 from svc_notebook.data.client.background_loop import regular_wake_ups
-from svc_notebook.data.client.pagination import Seen
 from svc_notebook.data.client.tasks import OnProgress, Tasks, sort_tasks
 from svc_notebook.errors import (
     BadInput,
@@ -30,14 +31,13 @@ from svc_notebook.errors import (
     NotFound,
     Refused,
     TaskFailed,
+    UnexpectedAnswer,
 )
 
 if TYPE_CHECKING:
     from svc_notebook.data.client.endpoint_client import EndpointClient
 
-
 FULL_RECORD_PARAMS: SearchParams = {"attributesToHighlight": [], "attributesToRetrieve": ["*"]}
-
 
 BROWSE_PAGE_RECORDS = 1000  # api.md, Limits
 BATCH_RECORDS = 1000
@@ -58,6 +58,8 @@ STATUS: dict[WriteState, str] = {
         "accepted; this key may not read tasks, so it is not known whether it is published"
     ),
 }
+
+DIGEST_BYTES = 16
 
 
 @dataclass(frozen=True)
@@ -252,3 +254,59 @@ async def is_own(client: EndpointClient, index: str) -> bool:
     if primary := settings.get("primary"):
         raise BadInput(f"{index} is a replica of {primary}, which has its records: write to that")
     return True
+
+
+class Seen:
+    """Digests of values already seen, which detect a service that repeats pages."""
+
+    def __init__(self) -> None:
+        self._digests: set[bytes] = set()
+
+    def note(self, value: Any) -> bool:
+        """Store a value and return whether it is new."""
+        digest = blake2b(msgspec.json.encode(value), digest_size=DIGEST_BYTES).digest()
+        is_repeated = digest in self._digests
+        self._digests.add(digest)
+        return not is_repeated
+
+
+async def each_page(
+    fetch: Callable[[int], Awaitable[Any]],
+    member: str,
+    *,
+    total: str = "nbHits",
+    first: int = 0,
+) -> AsyncIterator[list[Any]]:
+    """Yield the list `member` of each page, until `total` entries or an empty page.
+
+    Raises `UnexpectedAnswer` for a repeated page, because the service then ignores page numbers.
+    """
+    seen, read = Seen(), 0
+    for number in itertools.count(first):
+        answer = await fetch(number)
+        page = answer[member]
+        if not page:
+            return
+        if not seen.note(page):
+            endpoint = getattr(answer, "endpoint", "")
+            raise UnexpectedAnswer(
+                f"{endpoint}: page {number} repeats an earlier page after {read:,} entries, so the "
+                "list would not end; check that the address is a search service of this API",
+                endpoint=endpoint,
+            )
+        yield page
+        read += len(page)
+        if read >= answer.get(total, float("inf")):
+            return
+
+
+async def every_entry(
+    fetch: Callable[[int], Awaitable[Any]],
+    member: str,
+    *,
+    total: str = "nbHits",
+    first: int = 0,
+) -> list[Any]:
+    """Read all pages into one list; see `each_page`."""
+    pages = each_page(fetch, member, total=total, first=first)
+    return [entry async for page in pages for entry in page]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svc_notebook.data.declarations.arguments import SELF, check_arguments, describe_misfit
-from svc_notebook.data.declarations.blocking_variants import blocking_variant
+from svc_notebook.data.declarations.blocking_variants import blocking_variant, lazy_attribute
 from svc_notebook.data.declarations.declaration import (
     BOTH,
     AccessorMethod,
@@ -20,9 +20,12 @@ from svc_notebook.data.declarations.declaration import (
     verb_only,
 )
 from svc_notebook.data.declarations.docstrings import read_entries, replace_entry
-from svc_notebook.data.declarations.members import describe_member
-from svc_notebook.data.declarations.names import lazy_attribute
-from svc_notebook.data.declarations.signatures import ABOVE_BLOCKING, present_names, spell_out
+from svc_notebook.data.declarations.signatures import (
+    ABOVE_BLOCKING,
+    describe_member,
+    present_names,
+    spell_out,
+)
 
 __all__ = [
     "ABOVE_BLOCKING",

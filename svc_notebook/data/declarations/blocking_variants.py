@@ -1,20 +1,25 @@
-"""The blocking variant of a coroutine function: it runs on the background loop."""
+"""The blocking variant of a coroutine function, and modules that load such variants on first use.
+
+A blocking variant runs on the background loop.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack
 from functools import cache, wraps
 from inspect import Parameter, Signature
 from typing import Any
 
 from svc_notebook.core.accessor_registration import register_accessors
+from svc_notebook.core.import_speed import import_quickly
+from svc_notebook.core.official_names import suggest_function
 from svc_notebook.data.declarations.arguments import check_names, describe_misfit
 from svc_notebook.data.declarations.declaration import Declaration, declaration_of
 from svc_notebook.data.declarations.docstrings import replace_entry
 from svc_notebook.data.declarations.signatures import ABOVE_BLOCKING, present_names, spell_out
-from svc_notebook.errors import BadArgument, unchained
+from svc_notebook.errors import BadArgument, lacking_attribute, unchained
 
 CALLBACK, SWITCH = "on_progress", "progress"
 SWITCH_ENTRY = (
@@ -103,3 +108,17 @@ def _records(declared: Declaration, given: dict[str, Any]) -> Any:
     options = given.get(spread[0].name, {}) if spread else {}
     look, resume = given.get("dry_run", False), given.get("resume", False)
     return at_hand(given[declared.stream], options, look=look, resume=resume)
+
+
+def lazy_attribute(
+    module: str, homes: Mapping[str, str], adapt: Callable[[Any], Any]
+) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a module: it imports a name from its path in `homes`."""
+
+    def load(name: str) -> Any:
+        if name not in homes:
+            raise lacking_attribute(f"module {module!r}", name, homes, suggest_function)
+        home, attribute = homes[name].rsplit(".", 1)
+        return adapt(getattr(import_quickly(home), attribute))
+
+    return load

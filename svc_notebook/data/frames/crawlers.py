@@ -10,7 +10,7 @@ import pandas as pd
 from svc_notebook.core.api.shapes import UrlStatus
 from svc_notebook.core.api.texts import OneOrMany
 from svc_notebook.data.client.crawlers import crawler_id, list_all
-from svc_notebook.data.client.pagination import every_entry
+from svc_notebook.data.client.operations import every_entry
 from svc_notebook.data.frames.columns import Backend, finished, typed
 from svc_notebook.data.frames.provenance import remembered
 from svc_notebook.data.frames.schemas import CRAWLED_URLS, CRAWLER_URLS, CRAWLERS, DEFAULTS, DOMAINS

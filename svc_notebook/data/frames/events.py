@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from svc_notebook.core.api.shapes import EventType
-from svc_notebook.data.client.pagination import Seen
+from svc_notebook.data.client.operations import Seen
 from svc_notebook.data.frames.columns import Backend, finished, typed
 from svc_notebook.data.frames.provenance import remembered
 from svc_notebook.data.frames.schemas import DEFAULTS, EVENTS, SEARCHES

@@ -19,7 +19,6 @@ from svc_notebook.data.session.connection import (
     profile_of,
     use,
 )
-from svc_notebook.data.session.fields import VARIABLES
 from svc_notebook.data.session.foreground_server import serve_application
 from svc_notebook.data.session.local_service import (
     LocalService,
@@ -32,7 +31,7 @@ from svc_notebook.data.session.local_service import (
     local,
     remember,
 )
-from svc_notebook.data.session.profile_files import user_file
+from svc_notebook.data.session.profile_files import VARIABLES, user_file
 from svc_notebook.data.session.trust import trust_folder
 
 __all__ = [

@@ -23,19 +23,21 @@ from svc_notebook.core.redaction import show_address
 from svc_notebook.data.client import ClientConfig, RetryPolicy
 from svc_notebook.data.client.request_options import TIMEOUTS
 from svc_notebook.data.client.retry import check_seconds
-from svc_notebook.data.session.fields import (
+from svc_notebook.data.session.profile_files import (
     DESTINATION,
     KEYS,
     LOCAL,
     VARIABLES,
+    ProfileFile,
     Values,
     address_of,
     destination_of,
     hide_keys,
     merge_destinations,
     present,
+    read_sources,
+    user_file,
 )
-from svc_notebook.data.session.profile_files import ProfileFile, read_sources, user_file
 from svc_notebook.data.session.trust import Destination, check_trust
 from svc_notebook.errors import BadInput, NotConnected, did_you_mean
 

@@ -19,8 +19,8 @@ from svc_notebook.data.session.config import (
     resolve_profile,
     take_address,
 )
-from svc_notebook.data.session.fields import LOCAL
 from svc_notebook.data.session.local_service import LocalService, default_folder, local
+from svc_notebook.data.session.profile_files import LOCAL
 from svc_notebook.errors import BadInput, NotConnected
 
 AnyClient = AsyncClient | Client

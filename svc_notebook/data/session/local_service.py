@@ -32,7 +32,7 @@ from svc_notebook.core.files import (
 from svc_notebook.core.leases import drop_permanent_lease, take_lease, take_permanent_lease
 from svc_notebook.data.client import Secret, background_loop
 from svc_notebook.data.declarations.declaration import public, verb
-from svc_notebook.data.session.fields import KEYS, VARIABLES
+from svc_notebook.data.session.profile_files import KEYS, VARIABLES
 from svc_notebook.errors import LocalServiceFailed
 
 

@@ -13,8 +13,13 @@ from pathlib import Path
 
 from svc_notebook.core.files import user_state_folder, write_atomically
 from svc_notebook.core.terminal import ask, is_yes, runs_in_kernel
-from svc_notebook.data.session.fields import Values, address_of, destination_of
-from svc_notebook.data.session.profile_files import ProfileFile, read_project
+from svc_notebook.data.session.profile_files import (
+    ProfileFile,
+    Values,
+    address_of,
+    destination_of,
+    read_project,
+)
 from svc_notebook.errors import BadInput, NotTrusted
 
 ENTRY_HEX_DIGITS = 32

@@ -15,7 +15,7 @@ from svc_notebook.faces.editors.crawler_editor.editor import CrawlerEditor
 from svc_notebook.faces.editors.curation_editors.rules import RuleEditor
 from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor
 from svc_notebook.faces.editors.query_editor.editor import QueryEditor
-from svc_notebook.faces.editors.settings_editor.editor import SettingsEditor
+from svc_notebook.faces.editors.settings_editor import SettingsEditor
 from svc_notebook.faces.editors.traits import DEFAULT_HEIGHT_PIXELS
 from svc_notebook.faces.functions.documents import Documents
 

@@ -11,12 +11,12 @@ from pandas import DataFrame
 from svc_notebook.core.api.parameters import SearchOptions, SearchParams
 from svc_notebook.data.declarations import verb, verb_only
 from svc_notebook.data.session import AnyClient
-from svc_notebook.faces.editors.analytics_panel import AnalyticsPanel
+from svc_notebook.faces.editors.changes import Changes
 from svc_notebook.faces.editors.configuration_functions import crawler, rules, settings, synonyms
 from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
 from svc_notebook.faces.editors.query_editor.editor import QueryEditor
+from svc_notebook.faces.editors.service_panels import AnalyticsPanel
 from svc_notebook.faces.editors.traits import DEFAULT_HEIGHT_PIXELS, WORKBENCH_HEIGHT_PIXELS
-from svc_notebook.faces.editors.workbench_editor.change_set import Changes
 from svc_notebook.faces.editors.workbench_editor.editor import Workbench
 from svc_notebook.tuning.tables import Queries
 

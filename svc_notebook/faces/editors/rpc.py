@@ -9,16 +9,53 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import logging
 import math
 import sys
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar, overload
+from typing import Any, TypedDict, TypeVar, overload
 
+from svc_notebook import errors
 from svc_notebook.errors import BadOption
 from svc_notebook.faces.editors import event_loop
-from svc_notebook.faces.editors.error_display import explain
+
+_LOG = logging.getLogger(__name__)
+
+
+class Explanation(TypedDict):
+    """An error as a view shows it."""
+
+    type: str
+    message: str
+    advice: str
+
+
+# The first matching row is used.
+ADVICE: list[tuple[type[Exception], str]] = [
+    (errors.NotConnected, "Connect in a cell, then open the editor again."),
+    (errors.Unreachable, "Check that the service runs and the URL is correct, then try again."),
+    (errors.TimedOut, "The service may be busy; try again in a moment."),
+    (errors.KeyRefused, "Connect with a key that has this right, then open the editor again."),
+    (errors.NotFound, "Check that the index exists: `%svc indices` lists all indices."),
+    (errors.TooMany, "Wait a moment, then try again."),
+    (errors.ServiceBroken, "This is an error of the service; its log may have details."),
+    (errors.LocalServiceFailed, "Start the service again: `%svc serve`."),
+    (errors.TaskFailed, "The change was accepted and may still be published; reload later."),
+    (errors.SvcError, ""),
+    (Exception, "This is an error of the editor; the notebook's log has the details."),
+]
+
+
+def explain(error: Exception) -> Explanation:
+    """Describe an error; unexpected errors are also logged."""
+    if not isinstance(error, errors.SvcError):
+        _LOG.error("an editor's call failed", exc_info=error)
+    advice = next(text for kind, text in ADVICE if isinstance(error, kind))
+    message = "; ".join([str(error), *getattr(error, "__notes__", ())])
+    return {"type": type(error).__name__, "message": message, "advice": advice}
+
 
 MAX_JS_INTEGER = 2**53  # JavaScript rounds larger integers
 
@@ -41,11 +78,20 @@ def plain(value: Any) -> Any:
 
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
 T = TypeVar("T")
+
+
 Send = Callable[[dict[str, Any]], None]
 
+
 HEARTBEAT_SECONDS = 1.0  # between two heartbeats of a long call
+
+
 _MARK = "_svc_call"
+
+
 _current: ContextVar[tuple[Send, Any] | None] = ContextVar("svc_editor_call", default=None)
 
 
@@ -58,8 +104,12 @@ class CallOptions:
 
 @overload
 def call(function: F) -> F: ...
+
+
 @overload
 def call(*, latest: bool) -> Callable[[F], F]: ...
+
+
 def call(function: F | None = None, *, latest: bool = False) -> F | Callable[[F], F]:
     """Allow views to call a method, which can be a coroutine function."""
 

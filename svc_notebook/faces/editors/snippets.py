@@ -14,7 +14,7 @@ from svc_notebook.faces.commands.tokenizer import quote_word
 from svc_notebook.tuning.tables import Question
 
 if TYPE_CHECKING:
-    from svc_notebook.faces.editors.curation_editors.changes import Document, ObjectChange
+    from svc_notebook.faces.editors.changes import Document, ObjectChange
 
 LINE_WIDTH = 88
 INDENT = "    "

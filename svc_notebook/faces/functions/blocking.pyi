@@ -73,7 +73,7 @@ from svc_notebook.faces.functions.secured_keys import get_remaining_validity as 
 from svc_notebook.faces.functions.secured_keys import secured_key as secured_key
 from svc_notebook.faces.functions.settings import SettingsChange
 from svc_notebook.faces.functions.suggestions import Sources
-from svc_notebook.faces.functions.task_plot import plot_tasks as plot_tasks
+from svc_notebook.faces.functions.tasks import plot_tasks as plot_tasks
 from svc_notebook.faces.functions.tutorials import copy_tutorials as copy_tutorials
 from svc_notebook.tuning.changes import SCOPES
 from svc_notebook.tuning.deployment import Clone

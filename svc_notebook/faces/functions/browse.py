@@ -15,8 +15,8 @@ from svc_notebook.data.declarations import accessor, public, verb
 from svc_notebook.data.frames import Backend, BrowsePosition
 from svc_notebook.data.loading import Include
 from svc_notebook.data.session import AnyClient, asynchronous
-from svc_notebook.faces.functions.frame_records import ids_in, warn_of_columns
-from svc_notebook.faces.functions.search_warnings import warn_of_searches
+from svc_notebook.faces.functions.empty_search import warn_of_searches
+from svc_notebook.faces.functions.records import ids_in, warn_of_columns
 
 
 @overload

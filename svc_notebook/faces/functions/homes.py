@@ -153,7 +153,7 @@ FUNCTIONS: dict[str, str] = {
     "plot_key_use": "svc_notebook.faces.functions.plots.plot_key_use",
     "plot_logs": "svc_notebook.faces.functions.plots.plot_logs",
     "plot_search_counts": "svc_notebook.faces.functions.plots.plot_search_counts",
-    "plot_tasks": "svc_notebook.faces.functions.task_plot.plot_tasks",
+    "plot_tasks": "svc_notebook.faces.functions.tasks.plot_tasks",
     "profiles": "svc_notebook.faces.functions.connection.profiles",
     "secured_key": "svc_notebook.faces.functions.secured_keys.secured_key",
     "show": "svc_notebook.faces.functions.hit_renderer.show",

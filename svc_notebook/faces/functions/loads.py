@@ -24,7 +24,7 @@ from svc_notebook.data.loading import (
 )
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.faces.functions.frame_records import check_column, record_columns
+from svc_notebook.faces.functions.records import check_column, record_columns
 
 SIZE_OPTIONS = ("record_bytes", "batch_bytes")
 FILE_OPTIONS = (

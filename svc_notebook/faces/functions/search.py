@@ -18,12 +18,12 @@ from svc_notebook.data.declarations import accessor, accessor_only, public, verb
 from svc_notebook.data.frames import Backend
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, SvcError
-from svc_notebook.faces.functions.frame_records import warn_of_columns
-from svc_notebook.faces.functions.search_warnings import (
+from svc_notebook.faces.functions.empty_search import (
     warn_of_counts,
     warn_of_search,
     warn_of_searches,
 )
+from svc_notebook.faces.functions.records import warn_of_columns
 
 
 @public(

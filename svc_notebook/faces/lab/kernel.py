@@ -305,7 +305,7 @@ def find_editor(model: str) -> Any:
 def _make_editor(kind: str, name: str, client: Client) -> Any:
     """Make an editor, or the overview of the service that has the name."""
     if kind == "overview":
-        from svc_notebook.faces.editors.overview_panel import OverviewPanel
+        from svc_notebook.faces.editors.service_panels import OverviewPanel
 
         return OverviewPanel(name, client=client)
     return getattr(editors, kind)(name, client=client)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import os
-
 import time
-
 from collections import Counter
-
 from functools import partial
-
 from typing import Unpack, cast
 
 from svc_notebook.core.api import SearchApi
-
 from svc_notebook.core.api.shapes import (
     Cluster,
     ClusterList,
@@ -35,19 +30,12 @@ from svc_notebook.core.api.shapes import (
     UserList,
     UserMapping,
 )
-
 from svc_notebook.errors import KeyRefused, NotFound
-
 from svc_notebook.service.handlers.registry import serves
-
 from svc_notebook.service.indices.published_index import stamp_now
-
 from svc_notebook.service.resources.entries import Entry, find_entries, take_page
-
 from svc_notebook.service.search.visible_attributes import may_read_content
-
 from svc_notebook.service.service import RequestContext
-
 from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 
 TOP_USERS = 10

@@ -15,9 +15,8 @@ from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.interruptions import read_interruptions
 from svc_notebook.tuning.changes.journal import Change, Journal
 from svc_notebook.tuning.changes.journalled_write import noting, warn_not_recorded
-from svc_notebook.tuning.changes.parameter_overrides import as_parameters
 from svc_notebook.tuning.changes.snapshots import snapshot
-from svc_notebook.tuning.changes.state import SCOPES, by_id, holds, read_part
+from svc_notebook.tuning.changes.state import SCOPES, as_parameters, by_id, holds, read_part
 
 __all__ = [
     "SCOPES",

@@ -1,4 +1,7 @@
-"""Writes of an index's configuration with a record in the journal, so that they can be undone."""
+"""Writes of an index's configuration with a record in the journal, so that they can be undone.
+
+An index is searched while it is changed; therefore the steps of a change have a safe order.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,11 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import msgspec
 
+from svc_notebook.core.api.attributes import attributes_in
 from svc_notebook.core.api.parameters import LOCAL_PARAMETERS
 from svc_notebook.core.api.warning import warn_user
 from svc_notebook.data.client import AsyncClient, is_scratch
 from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, KeyRefused, Stopped, SvcError
-from svc_notebook.tuning.changes.change_steps import FACETS, Step, facets_between, list_steps
 from svc_notebook.tuning.changes.interruptions import (
     Interruption,
     find_continued,
@@ -25,6 +28,10 @@ from svc_notebook.tuning.changes.state import Delta, Objects, Scope, compare, wr
 
 Wanted = Mapping[Scope, Objects]
 _WARNED_CHANGES: set[str] = set()
+
+FACETS = "attributesForFaceting"
+Step = tuple[Scope, Objects]
+_LISTS: tuple[Scope, ...] = ("synonyms", "rules")
 
 
 async def write_change(
@@ -290,3 +297,36 @@ async def noting(
         except BadInput as error:
             warnings.warn(f"{error}", stacklevel=2)
         yield
+
+
+def list_steps(deltas: Mapping[Scope, Delta], *, all_facets: bool = False) -> list[Step]:
+    """Return the writes of a change, in an order in which searches work between any two steps.
+
+    Rules filter by facets. So facets that are new come before the rules, and those that go stay
+    until the rules are replaced. `all_facets` writes facets that the index already has, too.
+    """
+    settings = deltas.get("settings", Delta({}, {}))
+    first = {**settings.after}
+    last: Objects = {}
+    if FACETS in first:
+        between = facets_between(deltas)
+        final = first.pop(FACETS)
+        facets = final if between is None else between
+        if all_facets or facets != settings.before[FACETS]:
+            first[FACETS] = facets
+        if between is not None:
+            last = {FACETS: final}
+    lists = [(scope, deltas[scope].after) for scope in _LISTS if scope in deltas]
+    steps: list[Step] = [("settings", first), *lists, ("settings", last)]
+    return [(scope, objects) for scope, objects in steps if objects]
+
+
+def facets_between(deltas: Mapping[Scope, Delta]) -> list[str] | None:
+    """Return old and new facets together, if facets go while rules change; else None."""
+    settings = deltas.get("settings", Delta({}, {}))
+    if FACETS not in settings.after or "rules" not in deltas:
+        return None
+    new, old = (list(side[FACETS] or ()) for side in (settings.after, settings.before))
+    names = {name for entry in new for name in attributes_in(entry)}
+    dropped = [entry for entry in old if names.isdisjoint(attributes_in(entry))]
+    return [*new, *dropped] if dropped else None

@@ -1,7 +1,8 @@
 """The configuration of an index: its settings, synonyms and rules, read, compared and written.
 
 Each object has a name: a setting its own, a synonym and a rule its objectID. `None` is a missing
-object; a missing setting has its default.
+object; a missing setting has its default. Most settings are search parameters, too: such changes
+can be tried without a copy of the index.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ Parts = Mapping[Scope, Objects]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 KINDS: dict[Scope, ResourceKind] = {"synonyms": SYNONYMS, "rules": RULES}
 MAX_SINGLE_READS = 10  # more objects are read as a list
+
+# Settings without effect on the first hits of one index.
+IGNORED_SETTINGS = ("replicas", "paginationLimitedTo")
 
 
 @dataclass(frozen=True)
@@ -197,3 +201,30 @@ async def _write_list(
     present = by_id(await find_all(client, kind, index))
     remaining = [*filter(None, {**present, **objects}.values())]
     return await write_all(client, kind, index, remaining, bool(where))
+
+
+def as_parameters(
+    changes: Mapping[str, Any], value: Mapping[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """Convert changes to search parameters; also return the names that are not parameters.
+
+    `value` is the complete settings with the changes applied. The custom ranking is not a search
+    parameter: for one search, the ranking contains its attributes in place of `custom`.
+    """
+    shared = {name for name in changes if PARAMETERS[name].scope == "both"}
+    params = {name: _or_default(name, changes[name]) for name in shared}
+    if changes.keys() & {"ranking", "customRanking"}:
+        params["ranking"] = _expand_custom(value)
+    given = {name: member for name, member in params.items() if member is not None}
+    others = [name for name in changes if name not in {*shared, "customRanking", *IGNORED_SETTINGS}]
+    return given, others
+
+
+def _or_default(name: str, value: Any) -> Any:
+    return default_of(name) if value is None else value
+
+
+def _expand_custom(value: Mapping[str, Any]) -> list[str]:
+    ranking = _or_default("ranking", value.get("ranking"))
+    custom = _or_default("customRanking", value.get("customRanking"))
+    return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]

@@ -18,8 +18,7 @@ from svc_notebook.data.plots import (
     make_axes,
 )
 from svc_notebook.tuning.clicks.impressions import check_impressions
-from svc_notebook.tuning.clicks.models import ImpressionArrays, divide
-from svc_notebook.tuning.clicks.position_based_model import fit_examination, sum_by
+from svc_notebook.tuning.clicks.models import ImpressionArrays, divide, fit_examination, sum_by
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

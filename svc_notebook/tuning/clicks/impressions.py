@@ -11,7 +11,7 @@ from pandas import DataFrame, Series
 
 from svc_notebook.data.declarations import check_arguments
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean
-from svc_notebook.tuning.tables.logged_queries import read_logged_query
+from svc_notebook.tuning.tables.queries import read_logged_query
 
 Action = Literal["click", "conversion"]
 KEY = ["session", "objectID"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from svc_notebook.tuning.deployment import configuration_files
-from svc_notebook.tuning.deployment.apply_runs import describe_interruptions
 from svc_notebook.tuning.deployment.clone import PARTS, Clone, CloneRun, IfCloneExists, Part
 from svc_notebook.tuning.deployment.configuration import Replicas
 from svc_notebook.tuning.deployment.configuration_files import ConfigurationDrift, write_diff
@@ -18,6 +17,7 @@ from svc_notebook.tuning.deployment.index_folders import (
 )
 from svc_notebook.tuning.deployment.plan import Deployment, DeploymentPlan, PlanFile, read_plan_file
 from svc_notebook.tuning.deployment.record_transfer import RecordChoice
+from svc_notebook.tuning.deployment.running_writes import describe_interruptions
 
 __all__ = [
     "CRAWLER_SUFFIX",

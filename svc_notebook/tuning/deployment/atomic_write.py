@@ -14,9 +14,8 @@ from svc_notebook.data.client import (
     list_temporary_indices,
 )
 from svc_notebook.errors import BadInput, KeyRefused
-from svc_notebook.tuning.changes.change_steps import list_steps
 from svc_notebook.tuning.changes.journal import Change
-from svc_notebook.tuning.changes.journalled_write import recording
+from svc_notebook.tuning.changes.journalled_write import list_steps, recording
 from svc_notebook.tuning.changes.state import Delta, Objects, Scope, write_part
 from svc_notebook.tuning.deployment.configuration_files import list_entries
 

@@ -32,7 +32,6 @@ from svc_notebook.tuning.changes.state import (
     compare,
     is_default,
 )
-from svc_notebook.tuning.deployment.apply_runs import describe_interrupted_runs, recording_run
 from svc_notebook.tuning.deployment.clone import describe_client, right_of
 from svc_notebook.tuning.deployment.configuration import (
     check_free,
@@ -50,7 +49,12 @@ from svc_notebook.tuning.deployment.index_folders import (
     read_text,
 )
 from svc_notebook.tuning.deployment.key_rights import read_rights
-from svc_notebook.tuning.deployment.write_marker import MARKS_INDEX, marking
+from svc_notebook.tuning.deployment.running_writes import (
+    MARKS_INDEX,
+    describe_interrupted_runs,
+    marking,
+    recording_run,
+)
 from svc_notebook.tuning.deployment.yaml_file import read_entries, write_entries
 
 SUFFIX = ".yaml"

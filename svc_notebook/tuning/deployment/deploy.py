@@ -61,7 +61,7 @@ from svc_notebook.tuning.deployment.record_transfer import (
     RecordTransfer,
     open_temporary,
 )
-from svc_notebook.tuning.deployment.write_marker import marking
+from svc_notebook.tuning.deployment.running_writes import marking
 from svc_notebook.tuning.proposed_changes.change_impact import impact
 from svc_notebook.tuning.statistics import TIE_TOLERANCE
 

@@ -34,7 +34,7 @@ from svc_notebook.tuning.diagnosis.value_trials import (
 )
 from svc_notebook.tuning.evaluation.measurement import missing
 from svc_notebook.tuning.evaluation.metrics import deepest, read_measures
-from svc_notebook.tuning.search_budget import require_budget
+from svc_notebook.tuning.evaluation.runs import require_budget
 from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.tables import (
     QUESTION,

@@ -12,8 +12,8 @@ import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.core.display import format_count, shorten
-from svc_notebook.tuning.diagnosis.compound_words import find_compounds
 from svc_notebook.tuning.diagnosis.observation import Observation
+from svc_notebook.tuning.diagnosis.record_evidence import find_compounds
 from svc_notebook.tuning.evaluation.criteria import TIE, criteria_in_order, difference
 from svc_notebook.tuning.evaluation.explanation import hits_of
 from svc_notebook.tuning.evaluation.record_texts import (

@@ -8,14 +8,18 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from svc_notebook.core.api.parameters import LOCAL_PARAMETERS, default_of
-from svc_notebook.tuning.diagnosis.compound_words import JOINED, UNITS, find_compounds
 from svc_notebook.tuning.diagnosis.findings import (
     Finding,
     attribute_lifts,
     criterion_decisions,
 )
-from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
 from svc_notebook.tuning.diagnosis.observation import Observation
+from svc_notebook.tuning.diagnosis.record_evidence import (
+    JOINED,
+    UNITS,
+    find_compounds,
+    rank_attributes,
+)
 from svc_notebook.tuning.evaluation.criteria import REPLACED_BY_TEXT
 from svc_notebook.tuning.evaluation.record_texts import searchable_names
 

@@ -9,7 +9,7 @@ from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.observation import list_words
-from svc_notebook.tuning.search_budget import check_budget
+from svc_notebook.tuning.evaluation.runs import check_budget
 from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments, check_queries
 from svc_notebook.tuning.variants.query_parts import tune_part

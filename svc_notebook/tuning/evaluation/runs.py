@@ -1,10 +1,13 @@
-"""Runs: the hits of many queries on an index, with the value of each ranking criterion."""
+"""Runs: the hits of many queries on an index, with the value of each ranking criterion.
+
+A hosted service bills each search, so that many need consent by a budget.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +18,7 @@ from svc_notebook.core.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTOR
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.core.api.warning import warn_user
-from svc_notebook.core.display import text_of
+from svc_notebook.core.display import shorten, text_of
 from svc_notebook.data.client import AsyncClient, OnProgress, run_together
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
@@ -33,6 +36,8 @@ MAX_HITS_PER_QUERY = 1000
 FIXED = ("hitsPerPage", "page", "offset", "length")
 # Failures of the connection and of the key affect every query, and are raised.
 GENERAL_ERRORS = (KeyRefused, TooMany, Unreachable)
+
+MAX_UNCONFIRMED_SEARCHES = 2000  # of a hosted service, without a budget
 
 
 @dataclass(frozen=True)
@@ -124,6 +129,8 @@ async def search_all(
     client: AsyncClient,
     requests: Sequence[Mapping[str, Any]],
     on_progress: OnProgress | None = None,
+    *,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> list[Answer]:
     """Run searches, many in one request; a refused search does not affect the others.
 
@@ -136,7 +143,7 @@ async def search_all(
     pending = [position for position in noted if _is_pending(answers[position])]
     if pending:
         repeated = [requests[position] for position in pending]
-        await _wait_until_ready(client, repeated[0])
+        await _wait_until_ready(client, repeated[0], sleep)
         again = await _search_once(client, repeated)
         for position, answer in zip(pending, again, strict=True):
             answers[position] = answer
@@ -145,13 +152,17 @@ async def search_all(
     return answers
 
 
-async def _wait_until_ready(client: AsyncClient, request: Mapping[str, Any]) -> None:
+async def _wait_until_ready(
+    client: AsyncClient,
+    request: Mapping[str, Any],
+    sleep: Callable[[float], Awaitable[None]],
+) -> None:
     """Wait until the background computations of a service are finished or have stopped."""
     for _ in range(MAX_POLLS):
         [answer] = await _search_once(client, [request])
         if not _is_pending(answer):
             return
-        await asyncio.sleep(POLL_SECONDS)
+        await sleep(POLL_SECONDS)
 
 
 def _is_pending(answer: Answer) -> bool:
@@ -326,3 +337,23 @@ def _empty_rows(run: str, questions: DataFrame, template: DataFrame) -> DataFram
     rows["nbHits"] = Series([0] * count, dtype=template["nbHits"].dtype)
     rows["sorted"] = Series([{} for _ in range(count)], dtype=object)
     return rows[list(RUNS)]
+
+
+def check_budget(budget: Any) -> int:
+    """Return a number of searches; raise `BadInput` for anything else."""
+    if isinstance(budget, bool) or not isinstance(budget, int) or budget < 1:
+        raise BadInput(f"`budget` is a number of searches from 1, not {shorten(repr(budget), 40)}")
+    return budget
+
+
+def require_budget(client: AsyncClient, budget: int | None, searches: int, work: str) -> None:
+    """Raise `BadInput` for many searches of a hosted service to which no budget consents.
+
+    - `work`: what makes the searches, such as `a diagnosis of 105 queries`.
+    """
+    config = client.connection
+    if budget is None and searches > MAX_UNCONFIRMED_SEARCHES and not config.is_local:
+        raise BadInput(
+            f"{work} takes up to {searches:,} searches, which {config.address} may bill: pass "
+            f"`budget={searches}` to allow them, or a smaller number"
+        )

@@ -18,7 +18,6 @@ from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.diff import Differences, tabulate
-from svc_notebook.tuning.changes.parameter_overrides import as_parameters
 from svc_notebook.tuning.changes.request_part import (
     RequestFiller,
     WordCounts,
@@ -26,7 +25,15 @@ from svc_notebook.tuning.changes.request_part import (
     write_code,
 )
 from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
-from svc_notebook.tuning.changes.state import Delta, Deltas, Objects, Scope, read_part, write_parts
+from svc_notebook.tuning.changes.state import (
+    Delta,
+    Deltas,
+    Objects,
+    Scope,
+    as_parameters,
+    read_part,
+    write_parts,
+)
 from svc_notebook.tuning.changes.state import compare as differ
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.comparison_summary import (

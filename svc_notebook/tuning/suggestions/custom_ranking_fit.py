@@ -18,10 +18,9 @@ from svc_notebook.data.client import AsyncClient, browse_pages
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.tuning.changes.parameter_overrides import as_parameters
 from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
-from svc_notebook.tuning.changes.state import read_part
-from svc_notebook.tuning.diagnosis.numeric_attributes import (
+from svc_notebook.tuning.changes.state import as_parameters, read_part
+from svc_notebook.tuning.diagnosis.record_evidence import (
     NumericAttribute,
     numbers_of,
     rank_attributes,

@@ -16,7 +16,7 @@ from svc_notebook.tuning.statistics import Floats
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
 )
-from svc_notebook.tuning.variants.guard import (
+from svc_notebook.tuning.variants.query_parts import (
     MAX_GUARDED_VARIANTS,
     GuardLoss,
     find_losses,

@@ -15,7 +15,7 @@ from svc_notebook.tuning.changes.snapshots import snapshot
 from svc_notebook.tuning.diagnosis.diagnosis import diagnose
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.metrics import read_measures
-from svc_notebook.tuning.search_budget import check_budget, require_budget
+from svc_notebook.tuning.evaluation.runs import check_budget, require_budget
 from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.tables import (
     Queries,
@@ -23,10 +23,10 @@ from svc_notebook.tuning.tables.tables import (
     check_judgments,
     check_queries,
 )
-from svc_notebook.tuning.variants.guard import (
+from svc_notebook.tuning.variants.query_parts import (
     check_guard,
+    part_queries,
 )
-from svc_notebook.tuning.variants.query_parts import part_queries
 from svc_notebook.tuning.variants.result import Search
 from svc_notebook.tuning.variants.running_search import OnProgress, RunningSearch, VariantSearch
 from svc_notebook.tuning.variants.samplers import (

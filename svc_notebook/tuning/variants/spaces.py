@@ -15,9 +15,8 @@ import msgspec
 from svc_notebook.core.api.parameters import PARAMETERS
 from svc_notebook.core.display import shorten, text_of
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.parameter_overrides import IGNORED_SETTINGS
 from svc_notebook.tuning.changes.request_part import BY_QUERY, belongs_to_request, check_request
-from svc_notebook.tuning.changes.state import KINDS, Objects, Scope
+from svc_notebook.tuning.changes.state import IGNORED_SETTINGS, KINDS, Objects, Scope
 from svc_notebook.tuning.evaluation.runs import FIXED
 from svc_notebook.tuning.proposed_changes.change_spec import read_proposal
 

@@ -19,13 +19,13 @@ from pandas import DataFrame
 from svc_notebook.core.files import add_checksum, verify_checksum
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput, unreadable
-from svc_notebook.tuning.changes.parameter_overrides import as_parameters
 from svc_notebook.tuning.changes.request_part import RequestFiller, WordCounts
 from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
 from svc_notebook.tuning.changes.state import (
     IndexConfiguration,
     Objects,
     Scope,
+    as_parameters,
     compare,
     write_parts,
 )

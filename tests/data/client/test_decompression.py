@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.data.client import Client, ClientConfig, Secret
-from svc_notebook.data.client.transport.decompression import (
+from svc_notebook.data.client.transport.exchange import (
     MAX_UNPACKING_RATIO,
     PIECE_BYTES,
     RATIO_FREE_BYTES,

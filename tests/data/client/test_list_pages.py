@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.data.client.pagination import every_entry
+from svc_notebook.data.client.operations import every_entry
 from svc_notebook.errors import UnexpectedAnswer
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.faces.functions import curation
+from svc_notebook.data.client.curation import HITS_PER_PAGE
 from tests.conftest import Running
 from tests.faces.commands.conftest import Typed
 
@@ -180,13 +180,12 @@ def test_destructive_verb_requires_confirmation(
     assert "\n" not in asked[0]
 
 
-def test_more_objects_than_fit_in_one_request_are_saved(
-    index: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(curation, "HITS_PER_PAGE", 2)
+def test_more_objects_than_fit_in_one_request_are_saved(index: str) -> None:
+    ids = [f"pair-{n}" for n in range(HITS_PER_PAGE + 1)]
+    synonyms = [{"objectID": name, "type": "synonym", "synonyms": [name, "pair"]} for name in ids]
 
-    assert svc.save_synonyms(index, SYNONYMS)["after"] == 5
-    assert svc.delete_synonyms(index, [one["objectID"] for one in SYNONYMS])["after"] == 0
+    assert svc.save_synonyms(index, synonyms)["after"] == len(ids)
+    assert svc.delete_synonyms(index, ids)["after"] == 0
 
 
 def test_a_key_that_may_not_read_them_saves_and_counts_nothing(

@@ -12,7 +12,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
-from svc_notebook.faces.functions import records
+from svc_notebook.data.client.operations import BATCH_RECORDS
 from tests.conftest import Running
 from tests.faces.commands.conftest import type_line
 
@@ -69,10 +69,10 @@ def test_ids_of_an_empty_result_delete_nothing(index: str) -> None:
     assert svc.delete_records(index, [])["after"] == 3
 
 
-def test_more_ids_than_fit_in_one_batch(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "BATCH_RECORDS", 1)
+def test_more_ids_than_fit_in_one_batch(index: str) -> None:
+    missing = [f"missing-{n}" for n in range(BATCH_RECORDS)]
 
-    assert svc.delete_records(index, ["1", "2"])["after"] == 1
+    assert svc.delete_records(index, ["1", *missing, "2"])["after"] == 1
 
 
 def test_records_are_deleted_by_filters(index: str) -> None:

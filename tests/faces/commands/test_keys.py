@@ -263,10 +263,7 @@ def change_late(service: Late, **fields: Any) -> None:
     "fields",
     [{"acl": ["browse"]}, {"description": "new"}, {"validity": 60}, {"acl": ["x"], "validity": 9}],
 )
-def test_a_change_is_waited_for_until_it_is_seen(
-    fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keys, "POLL_SECONDS", 0)
+def test_a_change_is_waited_for_until_it_is_seen(fields: dict[str, Any]) -> None:
     late = Late(3)
 
     change_late(late, **fields)
@@ -277,10 +274,7 @@ def test_a_change_is_waited_for_until_it_is_seen(
 @pytest.mark.parametrize(
     "fields", [{"acl": ["browse", "search"]}, {"description": ""}, {"validity": 0}, {"indexes": []}]
 )
-def test_what_is_the_same_in_other_words_is_seen_at_once(
-    fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(keys, "POLL_SECONDS", 0)
+def test_what_is_the_same_in_other_words_is_seen_at_once(fields: dict[str, Any]) -> None:
     late = Late(1)
 
     change_late(late, **fields)

@@ -11,7 +11,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.core.api.parameters import SearchOptions, Settings
 from svc_notebook.core.api.validation import hints
-from svc_notebook.data.declarations.members import describe_member
+from svc_notebook.data.declarations.signatures import describe_member
 from svc_notebook.data.loading.options import RowOptions
 from svc_notebook.faces.functions import aio, blocking
 

@@ -14,9 +14,8 @@ import svc_notebook as svc
 from svc_notebook.core.foreign_names import same_name
 from svc_notebook.errors import BadInput, BadOption, SvcError
 from svc_notebook.faces.commands.binding import bind_words
-from svc_notebook.faces.commands.execution import files_of
+from svc_notebook.faces.commands.execution import files_of, spell, spell_error
 from svc_notebook.faces.commands.registry import VERBS, pick_verb
-from svc_notebook.faces.commands.surface_messages import spell, spell_error
 from tests.conftest import ROOT
 from tests.faces.commands.conftest import Typed
 

@@ -10,7 +10,7 @@ import svc_notebook as svc
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.editors import event_loop
-from svc_notebook.faces.editors.analytics_panel import AnalyticsPanel
+from svc_notebook.faces.editors.service_panels import AnalyticsPanel
 
 
 @pytest.fixture

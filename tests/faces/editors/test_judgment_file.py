@@ -12,7 +12,7 @@ from pandas.testing import assert_frame_equal
 import svc_notebook as svc
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadOption
-from svc_notebook.faces.editors.judgment_editor.rows import (
+from svc_notebook.faces.editors.judgment_editor.judgments import (
     check_file,
     read_file,
     read_judgments,

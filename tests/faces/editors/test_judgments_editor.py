@@ -18,13 +18,13 @@ from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput, BadOption, BadRecord
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
+from svc_notebook.faces.editors.judgment_editor.judgments import read_judgments, to_frame
 from svc_notebook.faces.editors.judgment_editor.pool import (
     PoolVariant,
     merge,
     read_variants,
     shuffle,
 )
-from svc_notebook.faces.editors.judgment_editor.rows import read_judgments, to_frame
 from svc_notebook.faces.magics.extension import run
 from svc_notebook.tuning.tables.queries import Question, read_questions
 from tests.conftest import set_current

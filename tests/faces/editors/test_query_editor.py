@@ -17,10 +17,10 @@ from svc_notebook.errors import BadInput, BadOption, NotFound
 from svc_notebook.faces.commands.tokenizer import split_line
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.hit_cards import PRE
-from svc_notebook.faces.editors.query_editor.comparison import name_sides
+from svc_notebook.faces.editors.parameter_panel import list_parameters
 from svc_notebook.faces.editors.query_editor.editor import QueryEditor
-from svc_notebook.faces.editors.query_editor.panel import list_parameters
 from svc_notebook.faces.editors.query_editor.search import count_missing_bins
+from svc_notebook.faces.editors.search_comparison import name_sides
 from svc_notebook.faces.editors.snippets import write_search
 from svc_notebook.faces.magics.extension import run
 from tests.conftest import Running, set_current

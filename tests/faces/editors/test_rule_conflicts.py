@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
-from svc_notebook.faces.editors.curation_editors.rule_conflicts import (
+from svc_notebook.faces.editors.curation_editors.rule_checks import (
     MAX_CONFLICTS_PER_RULE,
     RuleSummary,
     describe_conflict,

@@ -13,7 +13,7 @@ import svc_notebook as svc
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput, BadOption, SvcError
 from svc_notebook.faces.editors import event_loop
-from svc_notebook.faces.editors.curation_editors.changes import by_id
+from svc_notebook.faces.editors.changes import by_id
 from svc_notebook.faces.editors.curation_editors.rule_description import (
     describe_conditions,
     describe_consequence,

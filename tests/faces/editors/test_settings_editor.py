@@ -14,16 +14,21 @@ from svc_notebook.core.api.attributes import attributes_in
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors import event_loop
-from svc_notebook.faces.editors.settings_editor.changes import changes_of, complete, rebase, tidy
-from svc_notebook.faces.editors.settings_editor.editor import SettingsEditor
-from svc_notebook.faces.editors.settings_editor.panel import (
+from svc_notebook.faces.editors.changes import (
+    changed_settings,
+    complete_settings,
+    rebase_settings,
+    tidy_settings,
+)
+from svc_notebook.faces.editors.parameter_panel import (
     check_entries,
     find_problems,
     list_attributes,
     list_settings,
 )
+from svc_notebook.faces.editors.settings_editor import SettingsEditor
 from svc_notebook.faces.magics.extension import run
-from svc_notebook.tuning.changes.parameter_overrides import as_parameters
+from svc_notebook.tuning.changes.state import as_parameters
 from tests.conftest import Running, set_current
 
 
@@ -364,13 +369,13 @@ def test_attributes_are_listed_with_kinds_and_nested_ones_by_path() -> None:
 
 def test_a_draft_follows_what_is_saved_but_for_what_it_changes() -> None:
     before = {"a": 1, "b": 2, "c": 3}
-    value = tidy(before, {"a": 9, "b": 2, "d": 4})
+    value = tidy_settings(before, {"a": 9, "b": 2, "d": 4})
 
-    after = rebase(before, value, {"a": 1, "b": 5, "c": 3})
+    after = rebase_settings(before, value, {"a": 1, "b": 5, "c": 3})
 
     assert after == {"a": 9, "b": 5, "c": None, "d": 4}
-    assert changes_of({"a": 1, "b": 5, "c": 3}, after) == {"a": 9, "c": None, "d": 4}
-    assert complete({"a": 1}, {"b": None}) == {"a": 1}
+    assert changed_settings({"a": 1, "b": 5, "c": 3}, after) == {"a": 9, "c": None, "d": 4}
+    assert complete_settings({"a": 1}, {"b": None}) == {"a": 1}
 
 
 def test_the_custom_ranking_is_expanded_for_one_search() -> None:

@@ -19,7 +19,11 @@ import svc_notebook as svc
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput, BadOption, NotFound
 from svc_notebook.faces.editors import event_loop
-from svc_notebook.faces.editors.curation_editors.changes import by_id, changes_of, make_changes
+from svc_notebook.faces.editors.changes import (
+    by_id,
+    change_objects,
+    changed_objects,
+)
 from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor, find_faults
 from svc_notebook.faces.magics.extension import run
 from tests.conftest import set_current
@@ -407,10 +411,10 @@ documents = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3)).map(
 
 @given(saved=documents, value=documents)
 def test_changes_lead_from_one_list_to_the_other(saved: list[Any], value: list[Any]) -> None:
-    changes = changes_of(saved, value)
+    changes = changed_objects(saved, value)
 
-    assert by_id(make_changes(saved, changes)) == by_id(value)
-    assert changes_of(value, make_changes(saved, changes)) == []
+    assert by_id(change_objects(saved, changes)) == by_id(value)
+    assert changed_objects(value, change_objects(saved, changes)) == []
 
 
 def test_a_preview_that_is_cancelled_leaves_no_copy(editor: SynonymEditor, client: Client) -> None:

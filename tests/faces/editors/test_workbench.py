@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.data.client import Client
+from svc_notebook.core.api import Endpoint, RequestSpec
+from svc_notebook.data.client import Client, ClientConfig
 from svc_notebook.data.client.curation import RULES, find_all
+from svc_notebook.data.client.transport.sender import HttpSender
 from svc_notebook.errors import BadInput, BadOption, SvcError, Unreachable
 from svc_notebook.faces.editors import event_loop
+from svc_notebook.faces.editors.changes import order_parts
 from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS
 from svc_notebook.faces.editors.rpc import run_on_loop
-from svc_notebook.faces.editors.settings_editor.temporary_copy import Copy
-from svc_notebook.faces.editors.workbench_editor import draft_trial
-from svc_notebook.faces.editors.workbench_editor.change_set import order_parts
+from svc_notebook.faces.editors.search_comparison import Copy
+from svc_notebook.faces.editors.workbench_editor import trial
 from svc_notebook.faces.editors.workbench_editor.editor import Workbench
 from svc_notebook.faces.magics.extension import run
 from tests.conftest import set_current
@@ -36,11 +39,34 @@ JUDGMENTS = pd.DataFrame(
 )
 
 
+Call = Callable[[], Coroutine[Any, Any, Any]]
+
+
+class Wire(HttpSender):
+    """Sends calls; those of the endpoints in `detours` take a detour."""
+
+    def __init__(self, connection: ClientConfig) -> None:
+        super().__init__(connection)
+        self.detours: dict[str, Callable[[Call], Coroutine[Any, Any, Any]]] = {}
+
+    async def send(self, endpoint: Endpoint, spec: RequestSpec) -> Any:
+        send = partial(super().send, endpoint, spec)
+        detour = self.detours.get(endpoint.name)
+        return await (detour(send) if detour else send())
+
+
 @pytest.fixture
-def bench(client: Client, shop: str) -> Iterator[Workbench]:
-    made = svc.edit(shop, "lamp", client=client)
-    yield made
-    made.close()
+def wire(client: Client) -> Wire:
+    """The sender of the workbench's client."""
+    return Wire(client.connection)
+
+
+@pytest.fixture
+def bench(client: Client, wire: Wire, shop: str) -> Iterator[Workbench]:
+    with Client(client.connection, wire) as own:
+        made = svc.edit(shop, "lamp", client=own)
+        yield made
+        made.close()
 
 
 def await_that(holds: Callable[[], Any]) -> None:
@@ -49,6 +75,11 @@ def await_that(holds: Callable[[], Any]) -> None:
     while not holds() and time.monotonic() < end:
         time.sleep(0.02)
     assert holds()
+
+
+def await_copy(bench: Workbench) -> None:
+    """Wait until the drafts are tried on a copy of the index."""
+    await_that(lambda: bench.trial["by"] == "copy" and not bench.trial["busy"])
 
 
 def hits(bench: Workbench) -> list[str]:
@@ -141,7 +172,7 @@ def test_a_reverted_draft_shows_the_saved_hits(bench: Workbench) -> None:
 def test_a_large_index_is_copied_on_request(
     bench: Workbench, monkeypatch: pytest.MonkeyPatch, client: Client
 ) -> None:
-    monkeypatch.setattr(draft_trial, "MAX_UNASKED_COPY_RECORDS", 2)
+    monkeypatch.setattr(trial, "MAX_UNASKED_COPY_RECORDS", 2)
 
     bench.value = {"synonyms": {"light": SYNONYM}}
 
@@ -193,15 +224,16 @@ def test_all_drafts_are_applied_and_undone_as_one_change(bench: Workbench) -> No
 
 
 def test_a_failed_part_keeps_its_draft_and_names_what_is_applied(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+    bench: Workbench, wire: Wire
 ) -> None:
-    async def fail(*_: Any) -> Any:
+    async def fail(_: Call) -> Any:
         raise SvcError("the disk is full")
 
     bench.settings.value = {"hitsPerPage": 7}
     bench.synonyms.put(SYNONYM)
     await_that(lambda: len(bench.value) == 2)
-    monkeypatch.setattr(bench.synonyms, "save", fail)
+    await_copy(bench)
+    wire.detours["save_synonyms"] = fail
 
     with pytest.raises(SvcError, match="disk is full") as caught:
         bench.apply()
@@ -218,17 +250,14 @@ def test_a_failed_part_keeps_its_draft_and_names_what_is_applied(
     assert bench.settings.value.get("hitsPerPage") != 7
 
 
-def test_a_lost_response_does_not_deny_what_is_applied(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    save = bench.synonyms.save
-
-    async def lose_response(*given: Any) -> Any:
-        await bench.client.wait(await save(*given), index=bench.index)
+def test_a_lost_response_does_not_deny_what_is_applied(bench: Workbench, wire: Wire) -> None:
+    async def lose_response(send: Call) -> Any:
+        await bench.client.wait(await send(), index=bench.index)
         raise Unreachable("no response")
 
     bench.value = {"settings": {"hitsPerPage": 7}, "synonyms": {"light": SYNONYM}}
-    monkeypatch.setattr(bench.synonyms, "save", lose_response)
+    await_copy(bench)
+    wire.detours["save_synonyms"] = lose_response
 
     with pytest.raises(Unreachable) as caught:
         bench.apply()
@@ -239,18 +268,20 @@ def test_a_lost_response_does_not_deny_what_is_applied(
     assert bench.value == {}
 
 
-def test_without_the_service_the_outcome_is_unknown(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def fail(*_: Any) -> Any:
+def test_without_the_service_the_outcome_is_unknown(bench: Workbench, wire: Wire) -> None:
+    async def fail(_: Call) -> Any:
         raise Unreachable("no response")
 
     rule = {"objectID": "r", "consequence": {"hide": [{"objectID": "2"}]}}
     drafts = {"synonyms": {"light": SYNONYM}, "rules": {"r": rule}}
     bench.value = {"settings": {"hitsPerPage": 7}, **drafts}
-    monkeypatch.setattr(bench.synonyms, "save", fail)
-    for editor in (bench.synonyms, bench.rules):
-        monkeypatch.setattr(editor, "refresh", fail)
+    await_copy(bench)
+
+    async def fail_from_now_on(send: Call) -> Any:
+        wire.detours.update(dict.fromkeys(("search_synonyms", "search_rules"), fail))
+        return await fail(send)
+
+    wire.detours["save_synonyms"] = fail_from_now_on
 
     with pytest.raises(Unreachable) as caught:
         bench.apply()
@@ -262,17 +293,16 @@ def test_without_the_service_the_outcome_is_unknown(
     assert bench.value == drafts
 
 
-def test_a_stopped_apply_says_what_is_applied(
-    bench: Workbench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_apply_says_what_is_applied(bench: Workbench, wire: Wire) -> None:
     begun = threading.Event()
 
-    async def hang(*_: Any) -> Any:
+    async def hang(_: Call) -> Any:
         begun.set()
         await asyncio.Event().wait()
 
     bench.value = {"settings": {"hitsPerPage": 7}, "synonyms": {"light": SYNONYM}}
-    monkeypatch.setattr(bench.synonyms, "save", hang)
+    await_copy(bench)
+    wire.detours["save_synonyms"] = hang
     bench._dispatcher.accept({"id": 1, "call": "write"})
     assert begun.wait(15)
     bench._dispatcher.accept({"cancel": 1})
@@ -284,7 +314,7 @@ def test_a_stopped_apply_says_what_is_applied(
     assert bench.value == {"synonyms": {"light": SYNONYM}}
     history = svc.tuning.history(bench.index, client=bench.client)
     assert history[["scope", "state"]].to_numpy().tolist() == [["settings", "done"]]
-    monkeypatch.undo()
+    wire.detours.clear()
     bench.apply()
     assert bench.value == {}
 

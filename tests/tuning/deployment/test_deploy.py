@@ -14,7 +14,7 @@ import svc_notebook as svc
 from svc_notebook.data.client.config import ClientConfig
 from svc_notebook.errors import BadInput, KeyRefused, Stopped
 from svc_notebook.faces.cli import main
-from svc_notebook.tuning.changes.change_steps import list_steps
+from svc_notebook.tuning.changes.journalled_write import list_steps
 from svc_notebook.tuning.changes.state import Delta, write_part
 from svc_notebook.tuning.deployment.record_transfer import RecordTransfer
 from tests.conftest import Running

@@ -16,8 +16,7 @@ from typing import cast
 import h11
 import httpx
 
-from svc_notebook.data.client.transport.decompression import AnswerReader
-from svc_notebook.data.client.transport.exchange import HttpReply, Request
+from svc_notebook.data.client.transport.exchange import AnswerReader, HttpReply, Request
 
 # The received bytes that are kept until they are read; then the transport stops reading.
 READ_BUFFER_BYTES = 1 << 20

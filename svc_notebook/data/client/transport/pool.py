@@ -19,8 +19,7 @@ import httpx
 
 from svc_notebook.data.client.hosts import is_loopback
 from svc_notebook.data.client.secret import keep_keys_from_logs
-from svc_notebook.data.client.transport.decompression import AnswerReader
-from svc_notebook.data.client.transport.exchange import HttpReply, Request
+from svc_notebook.data.client.transport.exchange import AnswerReader, HttpReply, Request
 from svc_notebook.data.client.transport.loopback_connection import (
     LoopbackConnection,
     open_connection,

@@ -36,9 +36,8 @@ from svc_notebook.data.client.retry import (
     ReceivedReply,
     plan_attempts,
 )
-from svc_notebook.data.client.transport.decompression import ENCODINGS, TooLarge
 from svc_notebook.data.client.transport.error_mapping import read_answer, read_failure
-from svc_notebook.data.client.transport.exchange import Keys, Request
+from svc_notebook.data.client.transport.exchange import ENCODINGS, Keys, Request, TooLarge
 from svc_notebook.data.client.transport.pool import Channels
 from svc_notebook.data.client.transport.serialization import SerializedBody, pack_body
 from svc_notebook.errors import (

@@ -16,8 +16,7 @@ import msgspec
 
 from svc_notebook.core.api.parameters import SearchOptions
 from svc_notebook.core.files import replace_file, write_atomically
-from svc_notebook.data.client.operations import FULL_RECORD_PARAMS
-from svc_notebook.data.client.pagination import every_entry
+from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, every_entry
 from svc_notebook.data.client.tasks import OnProgress
 from svc_notebook.data.loading.database import import_duckdb
 from svc_notebook.data.loading.exports.attribute_types import AttributeTypes

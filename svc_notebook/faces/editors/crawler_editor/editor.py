@@ -16,17 +16,18 @@ from svc_notebook.data.client import ID, Tasks, count_ends, crawler_id, list_all
 from svc_notebook.errors import BadInput, BadOption, Refused, SvcError
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
-from svc_notebook.faces.editors.crawler_editor.tables import (
+from svc_notebook.faces.editors.crawler_editor.display import (
     describe_crawl,
+    draw_trial,
+    find_action_error,
     list_targets,
+    to_frame,
     write_changes,
     write_configuration,
     write_trial,
 )
-from svc_notebook.faces.editors.crawler_editor.trial import draw_trial, find_action_error, to_frame
 from svc_notebook.faces.editors.draft import Draft
-from svc_notebook.faces.editors.error_display import explain
-from svc_notebook.faces.editors.rpc import call, report_progress, wait_for
+from svc_notebook.faces.editors.rpc import call, explain, report_progress, wait_for
 from svc_notebook.faces.editors.snippets import write_crawler, write_new_crawler
 from svc_notebook.faces.editors.traits import Texts
 from svc_notebook.faces.functions.crawler_configuration import (

@@ -23,23 +23,23 @@ from svc_notebook.core.api.validation import same
 from svc_notebook.data.client import ResourceKind, Tasks, find_all, write_all
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors.base import JSON, Editor
-from svc_notebook.faces.editors.curation_editors.changes import (
+from svc_notebook.faces.editors.changes import (
     Document,
     ObjectChange,
     ReviewedChange,
     by_id,
-    changes_of,
-    make_changes,
+    change_objects,
+    changed_objects,
 )
-from svc_notebook.faces.editors.curation_editors.impact import (
+from svc_notebook.faces.editors.draft import Draft
+from svc_notebook.faces.editors.rpc import call, report_progress, run_on_loop, wait_for
+from svc_notebook.faces.editors.search_comparison import (
     QueryImpact,
     SkippedReason,
     copy_with,
     measure,
     tabulate,
 )
-from svc_notebook.faces.editors.draft import Draft
-from svc_notebook.faces.editors.rpc import call, report_progress, run_on_loop, wait_for
 from svc_notebook.faces.editors.snippets import write_curation
 from svc_notebook.faces.editors.traits import Texts
 from svc_notebook.faces.functions.documents import READERS, WRITERS, take_curated, write_file
@@ -162,12 +162,12 @@ class CurationEditor(Editor):
 
     def list_decisions(self, draft: Draft) -> dict[str, Any]:
         """Return the changed objects by objectID; None deletes an object."""
-        changes = changes_of(draft.saved, draft.value)
+        changes = changed_objects(draft.saved, draft.value)
         return {"draft": {change["id"]: change["after"] for change in changes}}
 
     def codes(self) -> dict[str, str]:
         """Write the changes as code."""
-        connection, changes = self.client.connection, changes_of(self.changed_from, self.value)
+        connection, changes = self.client.connection, changed_objects(self.changed_from, self.value)
         return write_curation(connection, self.kind.name, self.index, changes, forward=self.forward)
 
     # Methods for cells.
@@ -236,7 +236,7 @@ class CurationEditor(Editor):
     @call
     def differences(self) -> list[ObjectChange]:
         """List the changes that applying makes."""
-        return changes_of(self.saved, self.value)
+        return changed_objects(self.saved, self.value)
 
     @call
     async def review(self) -> list[ReviewedChange]:
@@ -292,7 +292,7 @@ class CurationEditor(Editor):
         documents = self.check(reader(text.removeprefix("\ufeff"), self.kind.shape))
         before = self.value
         self._change(lambda value: _merge(value, documents, how))
-        changes = changes_of(before, self.value)
+        changes = changed_objects(before, self.value)
         kinds = Counter(change["how"] for change in changes)
         return {
             "read": len(documents), "added": kinds["added"], "changed": kinds["changed"],
@@ -321,7 +321,7 @@ class CurationEditor(Editor):
         await self.note_interrupted()
         changes = self.differences()
         draft = self._draft.rebase(self._last_read)
-        self._set_draft(draft.put(make_changes(self._last_read, changes)))
+        self._set_draft(draft.put(change_objects(self._last_read, changes)))
 
     # Internals.
 
@@ -367,7 +367,7 @@ class CurationEditor(Editor):
 
     def _set_draft(self, draft: Draft) -> None:
         self.faults = self.find_faults(draft.value)
-        changes = changes_of(draft.saved, draft.value)
+        changes = changed_objects(draft.saved, draft.value)
         self.changes = {change["id"]: change["how"] for change in changes}
         super()._set_draft(draft)
         self._update_state(typical=self.typical_queries(changes))

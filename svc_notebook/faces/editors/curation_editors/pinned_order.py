@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 from svc_notebook.data.client import AsyncClient
-from svc_notebook.faces.editors.curation_editors.rule_checks import hidden, promoted
+from svc_notebook.faces.editors.curation_editors.rule_checks import hidden
 from svc_notebook.faces.editors.hit_cards import (
     POST,
     PRE,
@@ -20,6 +20,7 @@ from svc_notebook.faces.editors.hit_cards import (
     draw_hits,
     list_attributes,
 )
+from svc_notebook.faces.functions.pins import promoted
 
 SHOWN_HITS = 20
 # Members of a rule's params that are not search parameters, or that this module sets itself.

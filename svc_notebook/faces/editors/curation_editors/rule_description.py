@@ -7,7 +7,8 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from svc_notebook.faces.editors.curation_editors.rule_checks import hidden, promoted
+from svc_notebook.faces.editors.curation_editors.rule_checks import hidden
+from svc_notebook.faces.functions.pins import promoted
 
 ANCHORINGS = {
     "is": "the query is",

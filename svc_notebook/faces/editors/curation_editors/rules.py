@@ -21,27 +21,24 @@ from svc_notebook.data.client import RULES, AsyncClient, ResourceKind
 from svc_notebook.errors import BadInput, NotFound, Refused, SvcError, Unreachable
 from svc_notebook.faces.editors.base import JSON
 from svc_notebook.faces.editors.bundle import read_module, read_styles
-from svc_notebook.faces.editors.curation_editors.changes import (
+from svc_notebook.faces.editors.changes import (
     Document,
     ObjectChange,
     ReviewedChange,
     by_id,
 )
 from svc_notebook.faces.editors.curation_editors.editor import CurationEditor, Faults
-from svc_notebook.faces.editors.curation_editors.impact import SkippedReason
 from svc_notebook.faces.editors.curation_editors.pinned_order import (
     Arrangement,
     arrange,
     read_titles,
 )
 from svc_notebook.faces.editors.curation_editors.rule_checks import (
+    MAX_CONFLICTS_PER_RULE,
     applies_at,
     as_of,
-    find_own_faults,
-)
-from svc_notebook.faces.editors.curation_editors.rule_conflicts import (
-    MAX_CONFLICTS_PER_RULE,
     find_conflicts,
+    find_own_faults,
 )
 from svc_notebook.faces.editors.curation_editors.rule_description import (
     describe_conditions,
@@ -53,9 +50,14 @@ from svc_notebook.faces.editors.curation_editors.rule_description import (
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES
+from svc_notebook.faces.editors.parameter_panel import (
+    PanelRow,
+    list_parameters,
+    read_parameter,
+)
 from svc_notebook.faces.editors.query_editor.editor import QueryEditor
-from svc_notebook.faces.editors.query_editor.panel import PanelRow, list_parameters, read_parameter
 from svc_notebook.faces.editors.rpc import call, run_on_loop
+from svc_notebook.faces.editors.search_comparison import SkippedReason
 from svc_notebook.faces.functions.pins import Place, is_for, name_rule
 from svc_notebook.faces.functions.pins import move_record as move_record
 

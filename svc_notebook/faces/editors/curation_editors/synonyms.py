@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 from svc_notebook.core.display import format_count, write_table
 from svc_notebook.data.client import SYNONYMS, ResourceKind
 from svc_notebook.faces.editors.bundle import read_module, read_styles
-from svc_notebook.faces.editors.curation_editors.changes import Document, ObjectChange
+from svc_notebook.faces.editors.changes import Document, ObjectChange
 from svc_notebook.faces.editors.curation_editors.editor import CurationEditor, Faults, ObjectProblem
 from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import Future
 from os import PathLike
-from pathlib import Path
 from typing import Any, ClassVar
 
 import traitlets
@@ -19,11 +18,10 @@ from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor, Step
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
-from svc_notebook.faces.editors.error_display import explain
 from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES, draw_hits, list_attributes
-from svc_notebook.faces.editors.judgment_editor import rows as table
-from svc_notebook.faces.editors.judgment_editor.live_scores import (
+from svc_notebook.faces.editors.judgment_editor import judgments as table
+from svc_notebook.faces.editors.judgment_editor.judgments import (
     append_point,
     describe_score,
     list_metrics,
@@ -39,7 +37,7 @@ from svc_notebook.faces.editors.judgment_editor.pool import (
     read_variants,
     shuffle,
 )
-from svc_notebook.faces.editors.rpc import call
+from svc_notebook.faces.editors.rpc import call, explain
 from svc_notebook.faces.editors.snippets import write_judgments
 from svc_notebook.tuning.evaluation import RECORD_HASH, digest_record, find_changed, read_records
 from svc_notebook.tuning.tables import Question, read_questions
@@ -96,7 +94,7 @@ class JudgmentEditor(Editor):
         if not 1 <= depth <= 1000:
             raise BadOption(f"`depth` must be from 1 to 1000, not {depth}")
         self._file = None if file is None else table.check_file(file)
-        initial = _read_initial(self._file, judgments)
+        initial = table.read_initial(self._file, judgments)
         questions = read_questions(queries) or [
             Question(query, filters)
             for query, filters in dict.fromkeys((row["query"], row["filters"]) for row in initial)
@@ -443,7 +441,7 @@ class JudgmentEditor(Editor):
         if id not in [hit.id for hit in self._pools[self._place]]:
             raise BadOption(f"`{id}` is not on this sheet")
         key = (*question.key, id, self.rater)
-        before = _find_row(self.value, key)
+        before = table.find_row(self.value, key)
         about = {"query": question.query, "filters": question.filters, "objectID": id}
         stamp = {"rater": self.rater, "judged_at": table.now(), "source": "human"}
         if "rating" in changes and id in self._digests:
@@ -452,27 +450,7 @@ class JudgmentEditor(Editor):
         unchanged = all(same(before.get(name), row[name]) for name in changes)
         if before and unchanged and not self._is_changed(before):
             return
-        self._set_draft(self._draft.put(_replace_row(self.value, key, row)))
-
-
-def _read_initial(file: Path | None, judgments: Any) -> Rows:
-    """Return the judgments of an existing file, or else those that are passed."""
-    if file and file.exists():
-        if judgments is not None:
-            raise BadOption(f"{file} already has judgments: omit `judgments`")
-        judgments = table.read_file(file)
-    return [] if judgments is None else table.read_judgments(judgments)
-
-
-def _find_row(rows: Rows, key: table.Key) -> table.Row:
-    return next((row for row in rows if table.key_of(row) == key), {})
-
-
-def _replace_row(rows: Rows, key: table.Key, row: table.Row) -> Rows:
-    """Replace the row of a key, or append it; remove it if it has no content."""
-    new_rows = [row] if table.is_worth_storing(row) else []
-    position = next((n for n, other in enumerate(rows) if table.key_of(other) == key), len(rows))
-    return [*rows[:position], *new_rows, *rows[position + 1 :]]
+        self._set_draft(self._draft.put(table.replace_row(self.value, key, row)))
 
 
 def _judgment_members(row: Mapping[str, Any] | None) -> dict[str, Any]:

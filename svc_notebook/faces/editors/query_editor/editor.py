@@ -20,23 +20,22 @@ from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor, find_missing_right
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
-from svc_notebook.faces.editors.error_display import explain
 from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import list_searchable
-from svc_notebook.faces.editors.query_editor import draft_search, rule_drafts, search
+from svc_notebook.faces.editors.parameter_panel import list_parameters, read_parameter
 from svc_notebook.faces.editors.query_editor import facets as faceting
-from svc_notebook.faces.editors.query_editor.draft_search import (
-    DraftTarget,
-    find_places,
-    mark_moves,
-)
+from svc_notebook.faces.editors.query_editor import rule_drafts, search
 from svc_notebook.faces.editors.query_editor.facets import (
     list_active_filters,
     name_chosen_filters,
 )
-from svc_notebook.faces.editors.query_editor.panel import list_parameters, read_parameter
+from svc_notebook.faces.editors.query_editor.search import (
+    DraftTarget,
+    find_places,
+    mark_moves,
+)
 from svc_notebook.faces.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
-from svc_notebook.faces.editors.rpc import call, finish
+from svc_notebook.faces.editors.rpc import call, explain, finish
 from svc_notebook.faces.editors.snippets import write_search
 from svc_notebook.faces.functions import empty_search
 from svc_notebook.faces.functions.curation import WriteSummary
@@ -77,7 +76,7 @@ class QueryEditor(Editor):
         self.settings: Mapping[str, Any] = {}
         self._search_count = 0
         self._found: Any = None
-        self._second_search: draft_search.SecondSearch | None = None
+        self._second_search: search.SecondSearch | None = None
         self._is_open = False
         self._can_curate = False
         self._search_lock = asyncio.Lock()
@@ -312,7 +311,7 @@ class QueryEditor(Editor):
     @call(latest=True)
     async def compare(
         self, index: str, value: Any, may_copy: bool = False
-    ) -> draft_search.SettingsComparison:
+    ) -> search.SettingsComparison:
         """Search a second time with other parameters or settings; return the hits that moved.
 
         `value` has search parameters and settings. Without `may_copy`, settings that need a copy
@@ -320,11 +319,11 @@ class QueryEditor(Editor):
         """
         if not isinstance(value, dict):
             raise BadInput("the other search must be a dict: search parameters and settings")
-        params, settings = draft_search.split_settings(value)
+        params, settings = search.split_settings(value)
         other = (index or self.index, self.check(params))
         checked: dict[str, Any] = check_members(settings, Settings, "")
         this = (self.index, self.value)
-        self._second_search = self._second_search or draft_search.SecondSearch(self.client)
+        self._second_search = self._second_search or search.SecondSearch(self.client)
         return await self._second_search.compare(
             this, other, checked, self.searchable, may_copy=may_copy
         )

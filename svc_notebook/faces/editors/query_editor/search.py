@@ -1,24 +1,40 @@
-"""One search of the query editor: the added parameters, and the response as a view draws it."""
+"""Searches of the query editor: with added parameters, with a draft of settings, and compared.
+
+Responses are returned as a view draws them.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
-from svc_notebook.core.api.parameters import default_of
+from svc_notebook.core.api.parameters import PARAMETERS, default_of
 from svc_notebook.core.display import text_of
 from svc_notebook.data.client import AsyncClient
+from svc_notebook.faces.editors.changes import complete_settings
 from svc_notebook.faces.editors.hit_cards import POST, PRE, HitDisplay, draw_hits, list_attributes
 from svc_notebook.faces.editors.query_editor import facets as faceting
 from svc_notebook.faces.editors.ranking_explanation import Ranking
+from svc_notebook.faces.editors.rpc import report_progress
+from svc_notebook.faces.editors.search_comparison import (
+    ComparedSearch,
+    Copy,
+    compare,
+    name_sides,
+)
+from svc_notebook.tuning.changes import as_parameters
 
 Params = dict[str, Any]
 RESPONSE_MEMBERS = (
     "nbHits", "page", "nbPages", "hitsPerPage", "offset", "length", "queryAfterRemoval",
     "message", "processingTimeMS", "appliedRules", "userData",
 )  # fmt: skip
+
+PAGING = ("page", "offset", "length", "hitsPerPage")
+COMPARED_HITS = 200  # without the draft; a hit below them counts as new
 
 
 async def search(client: AsyncClient, index: str, params: Params) -> Any:
@@ -163,3 +179,124 @@ def label_of(value: Params) -> str:
 def text_lines(card: Mapping[str, Any]) -> str:
     """Return the lines of a hit card as one text without marks."""
     return "; ".join(f"{name}: {unmark(text)}" for name, text in card["lines"])
+
+
+@dataclass(frozen=True)
+class DraftTarget:
+    """Where a draft is searched: an index, added parameters, and the settings in effect."""
+
+    index: str
+    params: Params
+    settings: Mapping[str, Any]
+
+
+async def find_places(client: AsyncClient, index: str, params: Params) -> dict[str, int]:
+    """Return the places, from 1, of the first hits by objectID."""
+    options: Any = {
+        "hitsPerPage": COMPARED_HITS, "attributesToRetrieve": ["objectID"],
+        "attributesToHighlight": [], "attributesToSnippet": [], "facets": [], "analytics": False,
+    }  # fmt: skip
+    rest: Any = {name: value for name, value in params.items() if name not in PAGING}
+    answer: Any = await client.search(index, **{**rest, **options})
+    return {hit["objectID"]: rank for rank, hit in enumerate(answer["hits"], 1)}
+
+
+def mark_moves(answer: Mapping[str, Any], before: Mapping[str, int]) -> dict[str, Any]:
+    """Add to each card its place without the draft as `previous`, 0 if new, and count the moves.
+
+    `left` is the number of hits that were on this page without the draft and are not on it now.
+    """
+    cards = [{**card, "previous": before.get(card["id"], 0)} for card in answer["hits"]]
+    first = count_before(answer) + 1
+    places = range(first, first + answer.get("hitsPerPage", answer.get("length", 0)))
+    ids = {card["id"] for card in cards}
+    counts = {
+        "gained": sum(card["previous"] == 0 for card in cards),
+        "moved": sum(card["previous"] not in (0, card["place"]) for card in cards),
+        "left": sum(rank in places and name not in ids for name, rank in before.items()),
+    }
+    return {**answer, "hits": cards, "moves": counts}
+
+
+class SettingsComparison(TypedDict):
+    """A comparison, or the settings that need a copy of the index, which `copy` names."""
+
+    needs: list[str]
+    copy: str
+    sides: NotRequired[list[ComparedSearch]]
+    shared: NotRequired[list[list[int]]]
+    gained: NotRequired[int]
+    lost: NotRequired[int]
+    moved: NotRequired[int]
+
+
+def split_settings(value: Mapping[str, Any]) -> tuple[Params, Params]:
+    """Split members into search parameters and settings that are not search parameters."""
+    settings = {
+        name: member
+        for name, member in value.items()
+        if name in PARAMETERS and PARAMETERS[name].scope == "setting"
+    }
+    return {name: value[name] for name in value if name not in settings}, settings
+
+
+class SecondSearch:
+    """Compares a search with another one; keeps the copy of an index until it is dropped."""
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+        self._copy: Copy | None = None
+        self._source = ""
+
+    async def compare(
+        self,
+        this: tuple[str, Params],
+        other: tuple[str, Params],
+        settings: Params,
+        searchable: Sequence[str] = (),
+        *,
+        may_copy: bool = False,
+    ) -> SettingsComparison:
+        """Compare `this` search with `other` under changed settings of the index of `other`.
+
+        Settings that have the form of search parameters are sent as such. Others need a copy,
+        which is made only with `may_copy`. `searchable` are the attributes of headlines.
+        """
+        index, params = other
+        saved: Params = {}
+        if settings:
+            saved = dict(await self._client.get_settings(index))
+        converted, others = as_parameters(settings, complete_settings(saved, settings))
+        target = index
+        if others:
+            if self._source != index and not may_copy:
+                return {"needs": others, "copy": self.copy_name}
+            target = await self._prepare_copy(index, saved, settings)
+        comparison = await compare(
+            self._client, [this, (target, {**converted, **params})], searchable
+        )
+        names = name_sides([this, (index, {**params, **settings})], saved)
+        for side, name in zip(comparison["sides"], names, strict=True):
+            side["name"] = name
+        return {**comparison, "needs": [], "copy": self.copy_name}
+
+    @property
+    def copy_name(self) -> str:
+        """The name of the copy; empty if there is none."""
+        return self._copy.name if self._copy else ""
+
+    async def drop(self) -> None:
+        """Delete the copy."""
+        copy, self._copy, self._source = self._copy, None, ""
+        if copy:
+            await copy.drop()
+
+    async def _prepare_copy(self, index: str, saved: Params, settings: Params) -> str:
+        if self._copy is None or self._source != index:
+            await self.drop()
+            copy = Copy(self._client, index)
+            report_progress(0, 0, f"copying {index} to {copy.name}")
+            await copy.make(saved)
+            self._copy, self._source = copy, index
+        await self._copy.configure(complete_settings(saved, settings))
+        return self._copy.name

@@ -16,35 +16,36 @@ from svc_notebook.data.client import AsyncClient, check_attributes, write_and_wa
 from svc_notebook.data.session import AnyClient
 from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, Stopped, SvcError
 from svc_notebook.faces.editors import event_loop
-from svc_notebook.faces.editors.analytics_panel import AnalyticsPanel, Step
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
-from svc_notebook.faces.editors.curation_editors.rules import RuleEditor
-from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor
-from svc_notebook.faces.editors.draft import Draft
-from svc_notebook.faces.editors.error_display import explain
-from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
-from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
-from svc_notebook.faces.editors.query_editor.editor import Action, QueryEditor
-from svc_notebook.faces.editors.recorded_changes import AppliedChange, list_applied
-from svc_notebook.faces.editors.rpc import call, finish, report_progress, wait_for
-from svc_notebook.faces.editors.settings_editor.changes import list_changes, show
-from svc_notebook.faces.editors.settings_editor.editor import SettingsEditor
-from svc_notebook.faces.editors.snippets import make_synonym, write_change
-from svc_notebook.faces.editors.traits import WORKBENCH_HEIGHT_PIXELS
-from svc_notebook.faces.editors.workbench_editor.change_set import (
+from svc_notebook.faces.editors.changes import (
+    AppliedChange,
     Changes,
     Part,
     diff_part,
     is_same_part,
+    list_applied,
+    list_setting_changes,
     order_parts,
     patch_part,
+    show_setting,
 )
-from svc_notebook.faces.editors.workbench_editor.draft_trial import (
+from svc_notebook.faces.editors.curation_editors.rules import RuleEditor
+from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor
+from svc_notebook.faces.editors.draft import Draft
+from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
+from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
+from svc_notebook.faces.editors.query_editor.editor import Action, QueryEditor
+from svc_notebook.faces.editors.rpc import call, explain, finish, report_progress, wait_for
+from svc_notebook.faces.editors.service_panels import AnalyticsPanel, Step
+from svc_notebook.faces.editors.settings_editor import SettingsEditor
+from svc_notebook.faces.editors.snippets import make_synonym, write_change
+from svc_notebook.faces.editors.traits import WORKBENCH_HEIGHT_PIXELS
+from svc_notebook.faces.editors.workbench_editor.trial import (
     DraftTrial,
+    TrialEditor,
     describe_change,
 )
-from svc_notebook.faces.editors.workbench_editor.trial_editor import TrialEditor
 from svc_notebook.tuning.changes import history, noting, undo
 from svc_notebook.tuning.proposed_changes import read_proposal
 
@@ -153,7 +154,7 @@ class Workbench(TrialEditor):
     def write_html(self) -> str:
         """Return the changes, the score with them, and the hits as HTML tables."""
         rows = [
-            (part, name, "" if after is None else show(after))
+            (part, name, "" if after is None else show_setting(after))
             for part, changes in self.value.items()
             for name, after in changes.items()
         ]
@@ -245,7 +246,7 @@ class Workbench(TrialEditor):
         """Return the changes by part, in the order in which they are written, with warnings."""
         return {
             "order": order_parts(self._collect(), self.settings.saved),
-            "settings": list_changes(self.settings.saved, self.settings.value),
+            "settings": list_setting_changes(self.settings.saved, self.settings.value),
             "problems": self.settings.problems,
             "synonyms": await self.synonyms.review(),
             "rules": await self.rules.review(),

@@ -1,4 +1,4 @@
-"""Analytics of an index in a period: what users searched for, with next steps for its queries."""
+"""Panels that show a service and write nothing: its overview and the analytics of an index."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
-from svc_notebook.faces.editors.error_display import explain
 from svc_notebook.faces.editors.fallback import write_line
-from svc_notebook.faces.editors.rpc import call, plain
+from svc_notebook.faces.editors.rpc import call, explain, plain
 from svc_notebook.faces.editors.snippets import write_analytics, write_editor
 from svc_notebook.faces.functions import aio
 from svc_notebook.faces.functions.analytics import read_day
@@ -203,3 +202,22 @@ def _cell(value: Any) -> Any:
 
 def _percent(share: float | None) -> str:
     return "none" if share is None else f"{share:.1%}"
+
+
+class OverviewPanel(Editor):
+    """The page of an overview; `name` is that of the service, for the title."""
+
+    title: ClassVar[str] = "Overview"
+    _esm = read_module("overview.js")
+    _css = read_styles("kit/kit.css")
+
+    page: Any = traitlets.Unicode().tag(sync=True)
+
+    async def load(self) -> None:
+        """Read the overview."""
+        overview = await aio.overview(client=self.client)
+        self.page = overview._repr_html_()
+
+    def write_html(self) -> str:
+        """Return the page."""
+        return str(self.page)

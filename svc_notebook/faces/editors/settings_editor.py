@@ -20,21 +20,30 @@ from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
+from svc_notebook.faces.editors.changes import (
+    changed_settings,
+    complete_settings,
+    find_setting_conflicts,
+    invert_settings,
+    list_setting_changes,
+    rebase_settings,
+    show_setting,
+    tidy_settings,
+    without_defaults,
+)
 from svc_notebook.faces.editors.draft import Draft
-from svc_notebook.faces.editors.error_display import explain
 from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import list_searchable
-from svc_notebook.faces.editors.query_editor.panel import read_parameter
-from svc_notebook.faces.editors.rpc import call, finish, report_progress, wait_for
-from svc_notebook.faces.editors.settings_editor import changes as changing
-from svc_notebook.faces.editors.settings_editor.panel import (
+from svc_notebook.faces.editors.parameter_panel import (
     MODIFIERS,
     check_entries,
     find_problems,
     list_settings,
     read_attributes,
+    read_parameter,
 )
-from svc_notebook.faces.editors.settings_editor.temporary_copy import Copy, preview
+from svc_notebook.faces.editors.rpc import call, explain, finish, report_progress, wait_for
+from svc_notebook.faces.editors.search_comparison import Copy, preview
 from svc_notebook.faces.editors.snippets import write_settings
 from svc_notebook.faces.editors.traits import Texts
 from svc_notebook.tuning.changes import as_parameters, holds, noting
@@ -90,50 +99,50 @@ class SettingsEditor(Editor):
         checked = check_members(value, Shape, "")
         for name in MODIFIERS:
             check_entries(name, checked.get(name) or [])
-        return changing.complete(self.saved, checked)
+        return complete_settings(self.saved, checked)
 
     async def save(self, saved: Settings, value: Settings) -> Tasks:
         """Send only the changed settings; raise `BadOption` if one was also changed elsewhere."""
         await self.refuse_conflicts(saved, value)
-        changes = changing.changes_of(saved, value)
+        changes = changed_settings(saved, value)
         more: Any = {"forwardToReplicas": True} if self.forward else {}
         settings: Any = changes
         return dict(await self.client.set_settings(self.index, settings, **more))
 
     async def refuse_conflicts(self, saved: Settings, value: Settings) -> None:
         """Raise `BadOption` if a changed setting was also changed elsewhere."""
-        changes = changing.changes_of(saved, value)
+        changes = changed_settings(saved, value)
         now = await self.load()
-        if conflicts := changing.find_conflicts(saved, now, changes):
+        if conflicts := find_setting_conflicts(saved, now, changes):
             name = conflicts[0]
             raise BadOption(
-                f"`{name}` was changed elsewhere to {changing.show(now.get(name))}: "
+                f"`{name}` was changed elsewhere to {show_setting(now.get(name))}: "
                 "reload to see the change; yours stay"
             )
 
     async def is_saved(self, saved: Settings, value: Settings) -> bool:
         """Return whether the changed settings have the values of the draft."""
-        changes = changing.changes_of(saved, value)
+        changes = changed_settings(saved, value)
         return await holds(self.client, self.index, "settings", changes)
 
     def journal_change(self, saved: Settings, value: Settings) -> AbstractAsyncContextManager[None]:
         """Record in the journal the previous values of the changed settings."""
-        changes = changing.changes_of(saved, value)
+        changes = changed_settings(saved, value)
         note = self.title.lower()
         return noting(self.client, self.index, {"settings": changes}, note=note)
 
     def list_decisions(self, draft: Draft) -> dict[str, Any]:
         """Return the changed settings; None resets a setting."""
-        return {"draft": changing.changes_of(draft.saved, draft.value)}
+        return {"draft": changed_settings(draft.saved, draft.value)}
 
     def write_html(self) -> str:
         """Return the changes and the settings as HTML tables."""
         changes = [
-            (c["name"], c["how"], changing.show(c["before"]), changing.show(c["after"]))
+            (c["name"], c["how"], show_setting(c["before"]), show_setting(c["after"]))
             for c in self.changes
         ]
         rows = [
-            (name, changing.show(member), changing.show(default_of(name)))
+            (name, show_setting(member), show_setting(default_of(name)))
             for name, member in self.value.items()
             if member is not None
         ]
@@ -142,15 +151,15 @@ class SettingsEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """Return the changes as code; without changes, what differs from the defaults."""
-        changes = changing.changes_of(self.changed_from, self.value)
-        changes = changes or changing.without_defaults(self.value)
+        changes = changed_settings(self.changed_from, self.value)
+        changes = changes or without_defaults(self.value)
         return write_settings(self.client.connection, self.index, changes, forward=self.forward)
 
     # Methods for cells.
 
     def apply(self) -> None:
         """Write the draft to the service; warn about attributes that no record has."""
-        changes = changing.changes_of(self.saved, self.value)
+        changes = changed_settings(self.saved, self.value)
         wait_for(check_attributes(self.client, self.index, changes)).warn()
         super().apply()
 
@@ -192,7 +201,7 @@ class SettingsEditor(Editor):
     async def write(self) -> None:
         """Apply the draft, add it to the history, and read the settings that the service stored."""
         saved = self.saved
-        changes = changing.changes_of(saved, self.value)
+        changes = changed_settings(saved, self.value)
         if not changes:
             return
         await super().write()
@@ -201,12 +210,12 @@ class SettingsEditor(Editor):
 
     def take_applied(self, value: Settings) -> None:
         """Take settings as saved that another editor has applied."""
-        self.note_applied(self.saved, changing.changes_of(self.saved, value))
+        self.note_applied(self.saved, changed_settings(self.saved, value))
         super().take_applied(value)
 
     def note_applied(self, saved: Settings, changes: Settings) -> None:
         """Add changes that were applied to the history."""
-        back = changing.inverse(saved, changes)
+        back = invert_settings(saved, changes)
         self.history = [{"when": time.time(), "before": back, "after": changes}, *self.history]
 
     @call
@@ -218,7 +227,7 @@ class SettingsEditor(Editor):
         finally:
             self._update_state(busy="")
         await self.note_interrupted()
-        draft, value = self._draft, changing.rebase(self.saved, self.value, saved)
+        draft, value = self._draft, rebase_settings(self.saved, self.value, saved)
         self._set_draft(Draft(value=value, saved=saved, past=draft.past, future=draft.future))
 
     @call
@@ -260,9 +269,9 @@ class SettingsEditor(Editor):
         await self._preview()
 
     def _set_draft(self, draft: Draft) -> None:
-        value = changing.tidy(draft.saved, draft.value)
+        value = tidy_settings(draft.saved, draft.value)
         super()._set_draft(Draft(value, draft.saved, draft.past, draft.future))
-        self.changes = changing.list_changes(self.saved, value)
+        self.changes = list_setting_changes(self.saved, value)
         if self._is_open:
             names = [a["name"] for a in self.state["attributes"]]
             self.problems = find_problems(value, names)
@@ -293,7 +302,7 @@ class SettingsEditor(Editor):
 
     async def _preview_once(self) -> None:
         value, copy = self.value, self._copy
-        changes = changing.changes_of(self.saved, value)
+        changes = changed_settings(self.saved, value)
         params, others = as_parameters(changes, value)
         after: tuple[str, Mapping[str, Any]] = (copy.name, {}) if copy else (self.index, params)
         facts = {

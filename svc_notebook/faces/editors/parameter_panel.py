@@ -1,18 +1,21 @@
-"""The settings as a view lists them, checks of their entries, and the attributes they can name."""
+"""Parameters and settings as views list them, with their controls and checks of their entries."""
 
 from __future__ import annotations
 
 import re
+import typing
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, Literal, TypedDict, get_args, get_origin
 
 from svc_notebook.core.api.attributes import attributes_in, entries_of, name_attributes
 from svc_notebook.core.api.parameter_meanings import MEANINGS
 from svc_notebook.core.api.parameters import PARAMETERS, Parameter, default_of
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput, KeyRefused, did_you_mean
-from svc_notebook.faces.editors.query_editor.panel import describe
+from svc_notebook.faces.functions.text_values import read_word
+
+Kind = Literal["switch", "number", "choice", "words", "text", "json"]
 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.S)
 CRITERIA: tuple[str, ...] = tuple(default_of("ranking"))
@@ -27,6 +30,75 @@ MODIFIERS: dict[str, tuple[str, ...]] = {
 
 SAMPLE_RECORDS = 100
 MAX_DEPTH = 5  # levels of nested members
+
+
+class PanelRow(TypedDict):
+    """One parameter and the control that sets it."""
+
+    name: str
+    meaning: str
+    kind: Kind
+    choices: list[str]
+    default: Any
+    effect: str
+    group: str
+    scope: str
+
+
+def list_parameters(settings: Mapping[str, Any], *, with_settings: bool = False) -> list[PanelRow]:
+    """List the search parameters by group; a setting of the index replaces the default.
+
+    With `with_settings`, settings that are not search parameters are listed, too.
+    """
+    parameters = (PARAMETERS[name] for name in MEANINGS)
+    return [
+        describe_parameter(parameter, settings.get(parameter.name, parameter.default))
+        for parameter in parameters
+        if (with_settings or parameter.scope != "setting") and parameter.name != "query"
+    ]
+
+
+def read_parameter(name: str, text: str) -> Any:
+    """Parse the typed value of a parameter."""
+    return read_word(text, PARAMETERS[name].type, name)
+
+
+def describe_parameter(parameter: Parameter, default: Any) -> PanelRow:
+    """Describe one parameter, and the control that sets it."""
+    kind = _control_kind(parameter.type)
+    return {
+        "name": parameter.name, "meaning": parameter.meaning, "kind": kind,
+        "choices": _choices(parameter, kind), "default": default, "effect": parameter.effect,
+        "group": parameter.group, "scope": parameter.scope,
+    }  # fmt: skip
+
+
+def _choices(parameter: Parameter, kind: Kind) -> list[str]:
+    if kind == "choice" and bool in _alternatives(parameter.type):
+        return list(dict.fromkeys(["true", "false", *parameter.choices]))
+    return list(parameter.choices)
+
+
+def _control_kind(expected: Any) -> Kind:
+    kinds = {*_alternatives(expected)} - {type(None)}
+    choices = {kind for kind in kinds if get_origin(kind) is Literal}
+    if choices:
+        return "choice" if kinds - choices <= {bool} else "json"
+    if len(kinds) > 1:
+        return "words" if kinds <= {str, list[str]} else "json"
+    [only] = kinds
+    if get_origin(only) is list and get_origin(get_args(only)[0]) is not list:
+        return "words"
+    return {bool: "switch", int: "number", str: "text"}.get(only, "json")  # type: ignore[return-value]
+
+
+def _alternatives(expected: Any) -> list[Any]:
+    if get_origin(expected) is typing.Annotated:
+        return _alternatives(get_args(expected)[0])
+    members = get_args(expected) if get_origin(expected) is not None else ()
+    if members and get_origin(expected) not in (list, dict, Literal):
+        return [kind for member in members for kind in _alternatives(member)]
+    return [expected]
 
 
 class Problem(TypedDict):
@@ -107,7 +179,7 @@ def list_settings() -> list[SettingRow]:
 
 
 def _row(parameter: Parameter) -> SettingRow:
-    row = describe(parameter, parameter.default)
+    row = describe_parameter(parameter, parameter.default)
     return {
         "name": row["name"],
         "meaning": row["meaning"],

@@ -1,22 +1,36 @@
-"""Records of runs of `apply-config`, by which the next run sees that one was interrupted."""
+"""Records of running writes: runs of `apply-config` on this machine, and marks in the service.
+
+By the record of a run, the next run sees that it was interrupted. By marks, two people do not write
+an index at the same time. The marks of a service are records of one small index. A mark is taken by
+an update that the service makes only if nobody else has taken it since it was read, and it expires,
+so that an interrupted write blocks nobody for long.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import platform
 import secrets
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from svc_notebook.core.files import FileLock, is_locked, user_state_folder, write_atomically
 from svc_notebook.data.client import JOURNALS, AsyncClient, Client, application_folder
-from svc_notebook.errors import BadInput
+from svc_notebook.data.loading import user_name
+from svc_notebook.errors import BadInput, NotFound, SvcError
 from svc_notebook.tuning.changes.interruptions import find_open
 from svc_notebook.tuning.changes.journal import Change, Journal
 from svc_notebook.tuning.changes.journalled_write import describe_interruption
+
+MARKS_INDEX = "svc_marks"
+MARK_SECONDS = 3600
 
 
 class ApplyRun(msgspec.Struct):
@@ -167,3 +181,72 @@ def _list_interrupted(client: Client | AsyncClient) -> list[tuple[Path, ApplyRun
 def _folder_of(client: Client | AsyncClient) -> Path:
     digest = hashlib.sha256("\0".join(client.connection.place).encode()).hexdigest()[:32]
     return user_state_folder("apply-config") / digest
+
+
+@asynccontextmanager
+async def marking(
+    client: AsyncClient, indices: Iterable[str], action: str, *, user: str = ""
+) -> AsyncIterator[None]:
+    """Mark indices until the block ends; raises `BadInput` if somebody else has marked one.
+
+    `user` is by default that of this process and machine. A mark of the same user is replaced: an
+    interrupted call can be repeated.
+    """
+    user = user or _name_user()
+    async with AsyncExitStack() as stack:
+        for index in sorted({*indices}):
+            await stack.enter_async_context(_marking_one(client, index, action, user))
+        yield
+
+
+@asynccontextmanager
+async def _marking_one(
+    client: AsyncClient, index: str, action: str, user: str
+) -> AsyncIterator[None]:
+    token, now = secrets.token_hex(8), time.time()
+    mark = await _read_mark(client, index)
+    _refuse_other_mark(index, mark, user, now)
+    version = int(mark.get("version", 0))
+    facts = {"token": token, "by": user, "action": action, "at": now}
+    await _update_mark(client, index, version, {**facts, "until": now + MARK_SECONDS})
+    mark = await _read_mark(client, index)
+    if mark.get("token") != token:
+        _refuse_other_mark(index, mark, user, now)
+        raise BadInput(f"{index} was marked by another call at the same time: call again")
+    try:
+        yield
+    finally:
+        # Without this update, the mark expires.
+        with suppress(SvcError):
+            await asyncio.shield(_update_mark(client, index, version + 1, {"until": 0}))
+
+
+def _refuse_other_mark(index: str, mark: Mapping[str, Any], user: str, now: float) -> None:
+    if mark.get("until", 0) <= now or mark.get("by") == user:
+        return
+    since, until = (datetime.fromtimestamp(mark[name]).astimezone() for name in ("at", "until"))
+    raise BadInput(
+        f"{index} is being written by {mark['by']} since {since:%H:%M} ({mark['action']}); nothing "
+        f"was written. Wait for its end, at the latest until {until:%H:%M}, or write without "
+        "mark=True"
+    )
+
+
+async def _read_mark(client: AsyncClient, index: str) -> Mapping[str, Any]:
+    try:
+        return await client.get_object(MARKS_INDEX, index)
+    except NotFound:
+        return {}
+
+
+async def _update_mark(
+    client: AsyncClient, index: str, version: int, facts: Mapping[str, Any]
+) -> None:
+    """Update a mark if its version is still the one that was read; wait until that is decided."""
+    step = {"_operation": "IncrementFrom", "value": version}
+    answer = await client.partial_update_object(MARKS_INDEX, index, {"version": step, **facts})
+    await client.wait(dict(answer), index=MARKS_INDEX)
+
+
+def _name_user() -> str:
+    return f"{user_name() or 'unknown'}@{platform.node()}"

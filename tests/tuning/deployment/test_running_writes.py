@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.data.client import background_loop
+from svc_notebook.data.client import AsyncClient, ClientConfig, background_loop
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.deployment import write_marker
-from svc_notebook.tuning.deployment.write_marker import MARKS_INDEX, marking
-
-USER: ContextVar[str] = ContextVar("user", default="ben@desk")
+from svc_notebook.tuning.deployment import running_writes
+from svc_notebook.tuning.deployment.running_writes import MARKS_INDEX, marking
 
 
-@pytest.fixture(autouse=True)
-def _users(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_marker, "_name_user", USER.get)
+class _Together(AsyncClient):
+    """Waits after the first mark that it reads until another client has read it, too."""
+
+    def __init__(self, connection: ClientConfig, together: asyncio.Barrier) -> None:
+        super().__init__(connection)
+        self._together, self._is_first = together, True
+
+    async def get_object(self, *given: Any, **options: Any) -> Any:
+        try:
+            return await super().get_object(*given, **options)
+        finally:
+            if self._is_first:
+                self._is_first = False
+                await self._together.wait()
 
 
 def test_a_marked_index_is_written_by_nobody_else(
@@ -33,15 +41,12 @@ def test_a_marked_index_is_written_by_nobody_else(
     before = svc.tuning.snapshot(index, client=shop).hash
 
     async def write_while_marked() -> None:
-        USER.set("ann@laptop")
-        async with marking(shop.aio, [index], "apply-config spring"):
-            USER.set("ben@desk")
+        async with marking(shop.aio, [index], "apply-config spring", user="ann@laptop"):
             refusal = rf"{index} is being written by ann@laptop since .*\(apply-config spring\)"
             with pytest.raises(BadInput, match=refusal):
                 await svc.aio.deploy(index, to="shop", mark=True)
             with pytest.raises(BadInput, match=refusal):
                 await svc.aio.apply_config(tmp_path, index, mark=True, client=shop.aio)
-            USER.set("ann@laptop")
 
     background_loop.run(write_while_marked())
     assert svc.tuning.snapshot(index, client=shop).hash == before
@@ -50,32 +55,20 @@ def test_a_marked_index_is_written_by_nobody_else(
     assert MARKS_INDEX in svc.read_indices(client=shop)["name"].tolist()
 
 
-def test_of_two_marks_at_once_one_is_taken(
-    index: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read, together = write_marker._read, asyncio.Barrier(2)
-    users_before_a_mark = {"ann@a", "ben@b"}
-
-    async def read_together(client: Any, name: str) -> Any:
-        mark = await read(client, name)
-        if USER.get() in users_before_a_mark:
-            users_before_a_mark.remove(USER.get())
-            await together.wait()
-        return mark
-
-    async def mark(user: str) -> str:
-        USER.set(user)
-        try:
-            async with marking(shop.aio, [index], "deploy"):
-                await asyncio.sleep(1)
-                return user
-        except BadInput as error:
-            return str(error)
+def test_of_two_marks_at_once_one_is_taken(index: str, shop: svc.Client) -> None:
+    async def mark(user: str, together: asyncio.Barrier) -> str:
+        async with _Together(shop.connection, together) as client:
+            try:
+                async with marking(client, [index], "deploy", user=user):
+                    await asyncio.sleep(1)
+                    return user
+            except BadInput as error:
+                return str(error)
 
     async def race() -> list[str]:
-        return [*await asyncio.gather(mark("ann@a"), mark("ben@b"))]
+        together = asyncio.Barrier(2)
+        return [*await asyncio.gather(mark("ann@a", together), mark("ben@b", together))]
 
-    monkeypatch.setattr(write_marker, "_read", read_together)
     ends = background_loop.run(race())
 
     winners = [end for end in ends if end in ("ann@a", "ben@b")]
@@ -88,11 +81,10 @@ def test_a_mark_of_an_interrupted_call_is_taken_over_or_expires(
 ) -> None:
     async def leave(version: int, until: float) -> None:
         facts = {"token": "t", "by": "ann@a", "action": "deploy", "at": 0, "until": until}
-        await write_marker._update(shop.aio, index, version, facts)
+        await running_writes._update_mark(shop.aio, index, version, facts)
 
     async def mark(user: str) -> None:
-        USER.set(user)
-        async with marking(shop.aio, [index], "deploy"):
+        async with marking(shop.aio, [index], "deploy", user=user):
             pass
 
     background_loop.run(leave(0, time.time() + 100))
