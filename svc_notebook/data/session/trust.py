@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
@@ -62,6 +62,12 @@ class Destination:
         app_id = self.values.get("app_id")
         return f"{named} (application {app_id})" if app_id else named
 
+    def add_addresses(self, address: str) -> str:
+        """Add the other addresses of the profile, which receive the key too, to a shown one."""
+        shown = address.split(", ")
+        listed = _list_addresses({**self.values, "domain": self.values.get("fallback_domain")})
+        return ", ".join(dict.fromkeys([*shown, *listed]))
+
     def _identity(self) -> dict[str, object]:
         return {
             "file": str(self.file),
@@ -76,6 +82,7 @@ class Destination:
 
 def check_trust(destination: Destination, address: str, key_source: str) -> None:
     """Ask whether a project's address may receive a key; raise `NotTrusted` unless it may."""
+    address = destination.add_addresses(address)
     answer = destination.read_answer()
     if answer is None:
         answer = _ask(destination, address, key_source)
@@ -116,12 +123,16 @@ def _list_destinations(source: ProfileFile) -> Iterable[Destination]:
 
 def _list_addresses(values: Values) -> list[str]:
     """List the addresses, domains and hosts among values."""
-    listed: list[str] = []
-    for value in address_of(values).values():
-        members = value.values() if isinstance(value, dict) else [value]
-        for member in members:
-            listed += [member] if isinstance(member, str) else map(str, member)
-    return list(dict.fromkeys(listed))
+    return list(dict.fromkeys(_flatten(list(address_of(values).values()))))
+
+
+def _flatten(value: object) -> Iterator[str]:
+    """Return the addresses in a value, a list, or lists by role."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from _flatten(member)
 
 
 def _ask(destination: Destination, address: str, key_source: str) -> bool:

@@ -198,6 +198,40 @@ def test_trust_holds_for_the_address_that_was_trusted(
         make_client(None)
 
 
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        (f'url = "https://good.example"\nhosts = ["{OTHER}"]', ["https://good.example", OTHER]),
+        (
+            f'url = "https://good.example"\nhosts = {{ read = ["{OTHER}"] }}',
+            ["https://good.example", OTHER],
+        ),
+        (
+            f'hosts = {{ write = "https://good.example", read = "{OTHER}" }}',
+            ["https://good.example", OTHER],
+        ),
+        (
+            'domain = "good.example"\nfallback_domain = "other.example"',
+            ["APP.good.example", "other.example"],
+        ),
+        ('domain = "good.example"', ["APP.good.example"]),
+    ],
+    ids=["hosts override url", "role overrides url", "roles", "fallbacks", "domain"],
+)
+def test_every_address_that_would_receive_the_key_is_shown(
+    address: str, shown: list[str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_API_KEY", KEY)
+    (project / "svc.toml").write_text(f'[profiles.shop]\napp_id = "APP"\n{address}\n')
+
+    with pytest.raises(NotTrusted) as caught:
+        make_client("shop")
+
+    assert caught.value.address == ", ".join(shown)
+    assert caught.value.address in str(caught.value)
+    assert "'" not in svc.trust(project)["shop"]
+
+
 def test_a_folder_without_addresses_cannot_be_trusted(project: Path) -> None:
     with pytest.raises(BadInput, match=r"no svc.toml and no \[tool.svc-notebook\]"):
         svc.trust(project)
