@@ -75,8 +75,12 @@ class WorkerConnection(asyncio.Protocol):
         self._received += data
         for body in split_frames(self._received):
             waiting, self._reply = self._reply, None
+            reply = _read_reply(body)
+            if reply.outcome == "outdated" or reply.fault:
+                # Here, before the next search takes the worker: this one may resume later.
+                self.sent.clear()
             if waiting and not waiting.done():
-                waiting.set_result(_read_reply(body))
+                waiting.set_result(reply)
             self._pool.release(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -274,20 +278,18 @@ class SearchWorkers:
         if request is None:
             return WorkerReply("declined", reason=reason)
         try:
-            reply = await worker.ask(request)
+            return await worker.ask(request)
         except WorkerLost:
             return WorkerReply("declined", reason="worker ended")
-        if reply.outcome == "outdated":
-            worker.sent.clear()
-        return reply
 
     def _encode(self, worker: WorkerConnection, call: SearchCall) -> bytes | None:
         """Encode a request with the states of indices that the worker does not have yet."""
-        snapshots, views = [], []
+        snapshots, views, needed = [], [], set()
         for name in dict.fromkeys(call.indices):
             view = IndexView.of(self._catalog, name)
             if view is None:
                 return None
+            needed.add(view.index.id)
             sent = worker.sent.get(view.index.id)
             if sent is not None and sent.matches(view):
                 continue
@@ -296,20 +298,20 @@ class SearchWorkers:
                 return None
             snapshots.append(snapshot)
             views.append(view)
-        dropped = self._find_dropped(worker) if snapshots else []
-        request = frame(WorkerRequest(snapshots, dropped, call))
+        dropped = self._find_dropped(worker) - needed if snapshots else set()
+        request = frame(WorkerRequest(snapshots, [*dropped], call))
         for number in dropped:
             del worker.sent[number]
         worker.sent |= {view.index.id: SentIndex(view) for view in views}
         return request
 
-    def _find_dropped(self, worker: WorkerConnection) -> list[int]:
+    def _find_dropped(self, worker: WorkerConnection) -> set[int]:
         """Return the indices of a worker that are deleted or have another name now."""
-        return [
+        return {
             number
             for number, sent in worker.sent.items()
             if (index := self._catalog.get(sent.name)) is None or index.id != number
-        ]
+        }
 
     def _may_have_changed(self, since: int, replies: Sequence[WorkerReply]) -> bool:
         """Return whether a hit was overwritten after its index was compared with the worker's."""
