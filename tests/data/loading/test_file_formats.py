@@ -75,6 +75,18 @@ REFUSED = {
     "a file of subtitles": b"1\n00:00:01,000 --> 00:00:02,500\nHello, you\n",
     "a file in the form of LibSVM": b"+1 1:0.7 3:0.12\n-1 2:0.5 3:0.9\n" * 9,
     "a log of a program": b"2024-01-02 10:00:00,123 INFO  [main] com.x.App - Started in 3 s\n" * 9,
+    "a log of a program ": b"2024-01-02 10:00:00,123 - shop.app - INFO - started in 3 s\n" * 9,
+    "a log of a program  ": b"WARNING:shop.app:slow query, 3 s\nINFO:root:done, at last\n" * 9,
+    "an SQL query": b"-- sales, by month\nSELECT month, sum(total)\nFROM orders, items\n;\n",
+    "an SQL query ": b"WITH t AS (\n  SELECT id, name\n  FROM p\n)\nSELECT id FROM t;\n",
+    "an SQL query  ": b"select id, name from p where price > 3;\n",
+    "a file of SQL statements  ": b"CREATE OR REPLACE VIEW v AS\nSELECT a, b FROM t;\n",
+    "a listing of Stata": b"  +-----------+\n  | make  mpg |\n  |-----------|\n"
+    b"  1. | AMC    22 |\n  +-----------+\n",
+    "a data file of JMulTi": b"/* quarterly, adjusted */\n<1960 Q1>\nincome cons\n451 415\n",
+    "a file of code or settings": b"import os\nimport re, sys\n\nprint(os, re)\n",
+    "a file of code or settings ": b"# web\nserver {\n    listen 80;\n    name a, b;\n}\n",
+    "a document in Markdown": b"# Title\n\nText, and more.\n\n## Install\n\n- one\n- two\n",
     "a mailbox": b"From ada@example.org Mon May  1 10:11:12 2023\nSubject: hello\n\ntext\n",
 }  # fmt: skip
 
@@ -121,8 +133,23 @@ def test_a_log_is_split_when_its_separator_is_given(tmp_path: Path) -> None:
         "set,size\nA,1\nB,2\n",
         "BEGIN,END\n1,2\n3,4\n",
         "sku\x01price\n7\x011.5\n8\x012.5\n",
+        "select,from\n1,2\n3,4\n",
+        "import,export\n1,2\n3,4\n",
+        "# Title\n\n## Table\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n",
+        "# rows\n\na,b\n1,2\n3,4\n",
     ],
-    ids=["few controls", "handles", "from", "set", "begin", "Hive"],
+    ids=[
+        "few controls",
+        "handles",
+        "from",
+        "set",
+        "begin",
+        "Hive",
+        "select",
+        "import",
+        "table in Markdown",
+        "title in a comment",
+    ],
 )
 def test_tables_that_begin_like_another_format_are_read(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.csv"

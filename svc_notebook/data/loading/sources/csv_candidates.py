@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from io import StringIO
-from itertools import islice, takewhile
+from itertools import islice, repeat, takewhile
 from typing import NamedTuple
 
 from svc_notebook.data.loading.sources.csv_cells import (
@@ -31,11 +31,14 @@ from svc_notebook.data.loading.text_cells.cell_kinds import (
 from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide
 
 SAMPLE_ROWS = 200
+# Words that programs write without quotes for a missing value when texts are inside quotes.
+BARE_WORDS = ("NA", "NULL")
+BARE_WORD = re.compile(r"\b(?:NA|NULL)\b")
 # Separators in the order of preference; the others occur in text too, so they need more evidence.
-USUAL_SEPARATORS = (",", ";", "\t", "|")
+USUAL_SEPARATORS = (",", ";", "\t", "|", "\x01", "\x1f")
 UNUSUAL_SEPARATORS = ("^", "~", ":", " ")
 ALL_SEPARATORS = (*USUAL_SEPARATORS, *UNUSUAL_SEPARATORS)
-SHOWN = {"\t": "tab", " ": "blank", NO_QUOTE: "none"}
+SHOWN = {"\t": "tab", " ": "blank", "\x01": "Ctrl-A", "\x1f": "Ctrl-_", NO_QUOTE: "none"}
 # The points of a reading in which all rows have the same number of cells, and those of a usual
 # separator above which unusual ones are not rated, because that takes time.
 FULL_POINTS, CERTAIN_POINTS = 10, 7.5
@@ -172,7 +175,7 @@ def _count_run_cells(rows: Sequence[Row], width: int) -> int:
 
 def find_quote(text: str) -> Decision:
     """Decide on the character around values: `"`, `'`, or none."""
-    signals: dict[str, list[Signal]] = {'"': [Signal("is the usual quote", 1)]}
+    signals = {'"': [Signal("is the usual quote", 1)], "~": [*_rate_tildes(text)]}
     if '"' in text and NO_QUOTE not in text and _has_literal_quotes(text):
         signals[NO_QUOTE] = [Signal('`"` begins values that it does not end', 10)]
     elif "'" in text and '"' in text and _enclosed('"').search(text):
@@ -183,6 +186,12 @@ def find_quote(text: str) -> Decision:
         "quote", [Hypothesis(quote, SHOWN.get(quote, quote), (*what,))
                   for quote, what in signals.items()]
     )  # fmt: skip
+
+
+def _rate_tildes(text: str) -> Iterator[Signal]:
+    """Yield the signal of `~`, which is a separator in other files."""
+    if text.startswith("~") and len(_enclosed("~").findall(text)) > text.count("\n"):
+        yield Signal("encloses values of all lines", 9)
 
 
 def _rate_single_quotes(text: str) -> Iterator[Signal]:
@@ -233,6 +242,29 @@ def _enclosed(quote: str) -> re.Pattern[str]:
     return re.compile(
         rf"(?:^|(?<=[,;\t|^~:])) ?{cell} *(?=[,;\t|^~:\r\n]|\Z)|^{cell}(?: +{cell})+ *$", re.M
     )
+
+
+def find_bare_words(lines: Sequence[str], dialect: Dialect) -> tuple[str, ...]:
+    """Return the words for missing values that are outside of quotes in a column of quoted texts.
+
+    All texts of the table are inside of quotes: otherwise such a word can be one of them.
+    """
+    columns = _distinct_cells(lines, dialect) if any(map(BARE_WORD.search, lines)) else []
+    bare = [{cell for cell in column if cell[0] != dialect.quote} for column in columns]
+    others = set[str]().union(*bare) - {*BARE_WORDS}
+    if not all(map(VALUE.fullmatch, others)):
+        return ()
+    of_texts = (cells for cells, column in zip(bare, columns, strict=True) if column > cells)
+    words = set[str]().union(*(cells for cells in of_texts if cells <= {*BARE_WORDS}))
+    return tuple(filter(words.__contains__, BARE_WORDS))
+
+
+def _distinct_cells(lines: Sequence[str], dialect: Dialect) -> list[set[str]]:
+    """Return the cells of each column with their quotes; not empty ones, nor the header's."""
+    _, *rows = map(split_cells, split_records(lines[:SAMPLE_ROWS], dialect), repeat(dialect))
+    width = max(map(len, rows), default=0)
+    regular = (row for row in rows if len(row) == width)
+    return [{*filter(None, column)} for column in zip(*regular, strict=True)]
 
 
 def escape_of(text: str, quote: str) -> str:
@@ -287,8 +319,16 @@ def rate_separator(sample: Sample, separator: str, quote: str) -> Iterator[Signa
     yield Signal(what, FULL_POINTS * round(share - halves, 1) + width / 1e6)
     if any(len(row) != width for _, row in rows[:2]):
         yield Signal("the first rows have another number of cells", -0.5)
+    if separator != "\t" and _have_equal_tabs(rows):
+        yield Signal("all rows contain as many tabs", -1)
     if torn := _share_torn_cells(cells, separator, text):
         yield Signal(f"{torn:.0%} of the cells contain another separator", -0.4 * torn)
+
+
+def _have_equal_tabs(rows: Sequence[Row]) -> bool:
+    """Return whether several tabs are in each row, as if they separated its cells."""
+    counts = {sum(cell.count("\t") for cell in row) for _, row in rows}
+    return len(rows) > 1 and len(counts) == 1 and min(counts) > 1
 
 
 def _share_torn_cells(cells: Sequence[str], separator: str, text: str) -> float:

@@ -7,8 +7,9 @@ points of signals. Where separators are nearly as likely, the whole readings are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from svc_notebook.data.loading.notes import Advice
 from svc_notebook.data.loading.options import LoadSettings
@@ -19,6 +20,7 @@ from svc_notebook.data.loading.sources.csv_candidates import (
     Row,
     Sample,
     escape_of,
+    find_bare_words,
     find_quote,
     find_separator,
     is_padded,
@@ -43,31 +45,25 @@ from svc_notebook.data.loading.sources.csv_lines import (
     show_lines,
     without_comments,
 )
-from svc_notebook.data.loading.text_cells.cell_kinds import YEAR
 from svc_notebook.data.loading.text_cells.footers import count_footer_rows, may_be_footer
 from svc_notebook.data.loading.text_cells.header_names import (
     Names,
-    count_description_rows,
     count_tall_header,
     name_columns,
 )
 from svc_notebook.data.loading.text_cells.header_score import (
-    WHOLE_NUMBER,
-    is_header,
     rate_header,
-    score_header,
 )
 from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide, state
+from svc_notebook.data.loading.text_cells.titles import find_titles, is_certain_header
 
-MAX_PREAMBLE_LINES = 100
 # The last lines among which a footer is looked for.
 MAX_END_LINES, MIN_END_LINES = 30, 4
 DEFAULT_COMMENT, MIN_ANNOTATIONS = "#", 2
-# A cell of a row of metadata, such as `Version=2023`.
-METADATA = re.compile(r"[A-Za-z][\w.-]*=[^=\s]")
-# The share of the cells of a header that are filled.
-FULL_SHARE = 0.8
+# Marks that the first lines of other files have.
+OTHER_COMMENTS = ("!", "%", "//")
 SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[^"\r\n])"?\r?\n', re.IGNORECASE)
+LEADING_COMMENT = re.compile(r"\s*/\*.*?\*/[ \t]*(?:\r\n?|\n)", re.S)
 # Whole readings are compared if their separators differ by less than these points, and a runner-up
 # that lacks no more than the second number is proposed.
 NEAR_POINTS, PROPOSED_POINTS = 1.5, 0.5
@@ -111,11 +107,8 @@ def find_layout(
     sample = Sample(text)
     quote, notes = _decide_on_quote(text, options)
     mark = quote.chosen.value
-    skipped, separator = options.skip or 0, options.separator
-    named = SEPARATOR_LINE.match(text) if options.skip is None else None
-    if named:
-        skipped, separator = 1, separator or named["separator"]
-        notes.append(f"line 1 names the separator: {named[0].strip()}")
+    skipped, separator, above = _read_beginning(text, options)
+    notes += above
     comment = _find_comment(sample, options)
     given = _Given(sample, options, quote, skipped, comment, whole, end)
     likely = given.likely
@@ -129,10 +122,41 @@ def find_layout(
     return replace(best, notes=(*notes, *best.notes, *advice), decisions=(rated, *best.decisions))
 
 
+def _read_beginning(text: str, options: LoadSettings) -> tuple[int, str | None, list[str]]:
+    """Return the number of lines to skip first, the separator if it is named, and notes."""
+    if options.skip is not None:
+        return options.skip, options.separator, []
+    if named := SEPARATOR_LINE.match(text):
+        note = f"line 1 names the separator: {named[0].strip()}"
+        return 1, options.separator or named["separator"], [note]
+    if block := LEADING_COMMENT.match(text):
+        lines = block[0].splitlines()
+        return len(lines), options.separator, describe_titles(lines)
+    return 0, options.separator, []
+
+
 def _find_comment(sample: Sample, options: LoadSettings) -> str:
     """Return the start of the lines that are comments; empty if there are none."""
     comment = options.comment or DEFAULT_COMMENT
-    return comment if any(line.startswith(comment) for line in sample.lines) else ""
+    if any(line.startswith(comment) for line in sample.lines) or options.comment:
+        return comment
+    marked = (mark for mark in OTHER_COMMENTS if _are_first_lines(mark, sample.lines))
+    return next(marked, "")
+
+
+def _are_first_lines(mark: str, lines: Sequence[str]) -> bool:
+    """Return whether several first lines, but not all lines, begin with a mark."""
+    others = next((n for n, line in enumerate(lines) if not line.startswith(mark)), 0)
+    return others > MIN_ANNOTATIONS
+
+
+def _are_all_comments(given: _Given, rows: Sequence[Row], separator: str) -> bool:
+    """Return whether lines with as many cells as a row are comments, too."""
+    if given.options.comment is not None or given.comment in OTHER_COMMENTS:
+        return True
+    if separator == " ":
+        return _are_sentences(given, rows)
+    return _is_annotated(given, rows)
 
 
 def _decide_on_quote(text: str, options: LoadSettings) -> tuple[Decision, list[str]]:
@@ -202,9 +226,9 @@ def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
     if escape != quote:
         notes.append(f"`{escape}{quote}` inside of values is read as `{quote}`")
     dialect = Dialect(separator, quote, escape, header=True, names=())
-    annotated = options.comment is None and _is_annotated(given, rows, width)
     layout = Layout(
-        dialect, width, given.skipped, given.comment, options.comment is not None or annotated,
+        dialect, width, given.skipped, given.comment,
+        _are_all_comments(given, rows, separator),
         padded=separator == " " or (width > 1 and is_padded(likely.lines, rows, dialect)),
         decisions=(given.quote, separators),
     )  # fmt: skip
@@ -224,7 +248,9 @@ def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
     notes += more
     layout = _find_header(layout, table, options)
     notes += _advise_blanks(layout, table.rows(separator, quote), options)
-    return replace(layout, notes=tuple(notes))
+    words = find_bare_words(table.lines, layout.dialect)
+    notes += (f"`{word}` without quotes is a missing value: texts are in quotes" for word in words)
+    return replace(layout, bare_words=words, notes=tuple(notes))
 
 
 def _leave_out_comments(layout: Layout, given: _Given) -> tuple[Layout, Sample]:
@@ -248,15 +274,26 @@ def _has_tags(rows: Sequence[Row]) -> bool:
     return any(row[0].startswith(DEFAULT_COMMENT) and row[0][1:2].strip() for _, row in rows[1:])
 
 
-def _is_annotated(given: _Given, rows: Sequence[Row], width: int) -> bool:
+def _is_annotated(given: _Given, rows: Sequence[Row]) -> bool:
     """Return whether comments are above a header only, as annotations of its columns are."""
     marked = [line.startswith(DEFAULT_COMMENT) for line in given.sample.lines[given.skipped :]]
     annotations = marked.index(False) if False in marked else 0
     return (
         annotations >= MIN_ANNOTATIONS
         and not any(marked[annotations:])
-        and _is_certain_header([row for _, row in rows], width)
+        and is_certain_header([row for _, row in rows], usual_width(rows))
     )
+
+
+def _are_sentences(given: _Given, rows: Sequence[Row]) -> bool:
+    """Return whether several comments are above a table between blanks, which split sentences.
+
+    Only the last of them can be a header.
+    """
+    first = given.sample.lines[given.skipped :]
+    marked = [*takewhile(lambda line: line.startswith(given.comment), first)]
+    has_several = bool(given.comment) and len(marked) > MIN_ANNOTATIONS
+    return has_several and len(marked[-1].split()) != usual_width(rows)
 
 
 def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[Layout, list[str]]:
@@ -264,99 +301,13 @@ def _skip_titles(layout: Layout, table: Sample, options: LoadSettings) -> tuple[
     if (options.skip, options.header, options.header_rows) != (None, None, None):
         return layout, []
     rows = table.rows(layout.separator, layout.dialect.quote)
-    first, signals = _find_titles(rows, layout.width)
+    first, signals = find_titles(rows, layout.width)
     chosen = Hypothesis(str(first), str(first), tuple(signals))
     if not first or chosen.points <= 0:
         return layout, []
     titles = table.lines[:first]
     layout = replace(layout, preamble=first).with_decision(Decision("titles", (chosen,)))
     return layout, describe_titles(titles)
-
-
-def _find_titles(rows: Sequence[Row], width: int) -> tuple[int, list[Signal]]:
-    """Return the line of a table's header or first row, and the signals for titles above it."""
-    texts = [row for _, row in rows]
-    number, reason = _count_titles(texts, width)
-    if number is None:
-        return 0, []
-    line = rows[number][0]
-    return line, [*_rate_titles(texts[number:], width, reason)] if line else []
-
-
-def _count_titles(texts: Sequence[Sequence[str]], width: int) -> tuple[int | None, str]:
-    """Return the number of first rows that are titles, and why they are if no header is below.
-
-    Lines above are titles if they have a single cell, or are padded with separators. A line of one
-    cell above rows of two can be a header without a name for the first column, and a padded one a
-    row with gaps: they are titles only above a header. So are rows of another form. A row of a few
-    cells with a number, such as the size of the table, names no columns.
-    """
-    if _has_counts(texts, width):
-        return 1, "the line above has fewer cells, with a number among them"
-    first = texts[:MAX_PREAMBLE_LINES]
-    full = next((n for n, row in enumerate(first) if _is_full(row, width)), 0)
-    above_header = full > 0 and _is_certain_header(texts[full:], width)
-    single = True
-    for number, row in enumerate(first if width > 1 else ()):
-        if len(row) in (1, width) and _is_title(row) and number < len(texts) - 1:
-            single = single and len(row) == 1 and width > 2
-        elif above_header and number < full and (len(row) != width or _has_metadata(row)):
-            single = False
-        else:
-            return number, "the lines above have one cell" if single else ""
-    return None, ""
-
-
-def _has_counts(texts: Sequence[Sequence[str]], width: int) -> bool:
-    """Return whether the first row is narrower than all others, and has a whole number."""
-    first, others = texts[0] if texts else [], texts[1:]
-    return (
-        1 < len(first) < width - 1
-        and len(others) > 1
-        and all(len(row) == width for row in others)
-        and any(WHOLE_NUMBER.fullmatch(cell) and not YEAR.fullmatch(cell) for cell in first)
-    )
-
-
-def _rate_titles(below: Sequence[Sequence[str]], width: int, reason: str) -> Iterator[Signal]:
-    """Yield the signals for titles above the first of regular rows."""
-    row = below[0]
-    if reason:
-        yield Signal(reason, 1)
-    short_header = len(row) == width - 1 and len(below) == 2
-    long_header = len(row) == width + 1 and not row[-1].strip()
-    if len(row) != width and not short_header and not long_header:
-        yield Signal("the line below them has another number of cells", -9)
-    elif not reason and is_header(_without_descriptions(below)):
-        yield Signal("a header is below lines of another form", 1)
-
-
-def _is_full(row: Sequence[str], width: int) -> bool:
-    filled = sum(map(bool, map(str.strip, row)))
-    return len(row) == width and filled >= FULL_SHARE * width and not _has_metadata(row)
-
-
-def _has_metadata(row: Sequence[str]) -> bool:
-    return any(map(METADATA.match, row))
-
-
-def _is_certain_header(rows: Sequence[Sequence[str]], width: int) -> bool:
-    """Return whether signals say that the first of regular rows is a header."""
-    regular = sum(len(row) == width for row in rows) >= FULL_SHARE * len(rows)
-    if not regular or len(rows) < 2:
-        return False
-    rows = _without_descriptions(rows)
-    if not is_header(rows):
-        return False
-    return sum(signal.points for signal in score_header(rows)) > 0
-
-
-def _without_descriptions(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    return [rows[0], *rows[1 + count_description_rows(rows) :]]
-
-
-def _is_title(row: Sequence[str]) -> bool:
-    return sum(bool(cell.strip()) for cell in row) <= 1
 
 
 def _leave_out_footer(

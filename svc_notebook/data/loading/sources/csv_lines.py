@@ -57,6 +57,7 @@ class Layout:
     - `length`: the number of its lines, if other lines follow.
     - `footer`: the number of lines at the end of the file that are not rows.
     - `padded`: whether blanks after a separator belong to it.
+    - `bare_words`: words that are missing values outside of quotes.
     - `notes`: what was decided, for the plan; `decisions` by which signals.
     """
 
@@ -70,6 +71,7 @@ class Layout:
     length: int | None = None
     footer: int = 0
     padded: bool = False
+    bare_words: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = field(default=(), compare=False)
 
@@ -86,7 +88,11 @@ class Layout:
     def is_plain(self) -> bool:
         """Whether the file can be read as it is."""
         others = self.skipped or self.preamble or self.footer or self.length is not None
-        return not (others or self.comment or self.padded)
+        return not (others or self.comment or self._changes_cells)
+
+    @property
+    def _changes_cells(self) -> bool:
+        return self.padded or bool(self.bare_words)
 
     def read_lines(self, lines: Iterable[str], skipped: SkippedLines) -> Iterator[str]:
         """Yield the lines of the table without padding; those that are left out are counted.
@@ -116,14 +122,15 @@ class Layout:
         return bool(line.strip(f"\ufeff \r\n{self.separator}{self.dialect.quote}"))
 
     def _clean(self, lines: Iterable[str], skipped: SkippedLines) -> Iterator[str]:
-        if not self.comment and not self.padded and self.separator != " ":
+        in_cells = self._changes_cells
+        if not (self.comment or in_cells or self.separator == " "):
             yield from lines  # nothing is removed from a line
             return
         inside = False
         for line in lines:
             if not inside and self._is_comment(line):
                 skipped.add_comment(line)
-            elif not (inside or self.padded or self.dialect.quote in line):
+            elif not (inside or in_cells or self.dialect.quote in line):
                 yield line
             else:
                 clean, inside = self._clean_line(line, inside)
@@ -139,7 +146,7 @@ class Layout:
         return len(cells) != self.width and not is_open(cells[-1], self.dialect)
 
     def _clean_line(self, line: str, inside: bool) -> tuple[str, bool]:
-        """Return a line without padding, and whether a quote is open at its end.
+        """Return a line without padding and bare words, and whether a quote is open at its end.
 
         `inside` is whether one is open at its beginning.
         """
@@ -162,6 +169,8 @@ class Layout:
             if self.padded and not inside:
                 filled = cell.rstrip("\r\n")
                 cell = filled.rstrip(" ") + cell[len(filled) :]
+            if self.bare_words and not inside and (word := cell.rstrip("\r\n")) in self.bare_words:
+                cell = cell[len(word) :]
             cells.append(cell)
             at = stop + 1 if stop >= 0 else -1
         tail = line[len(body) :]

@@ -121,13 +121,23 @@ class RefusedText(NamedTuple):
 CONVERT = "convert it to JSON, and load that file"
 ENTRIES = "convert it to CSV or JSON, or pass its entries as a list of dicts"
 BANK_STATEMENT = "export the statement as CSV, or pass its bookings as a list of dicts"
-# A time, perhaps a thread or a process, a level, and a message of several words.
+LEVELS = "TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL"
+# A time, perhaps a thread, a process or a logger, a level, and a message of several words; or a
+# level and a logger, as Python writes them without a format.
 PROGRAM_LINE = re.compile(
-    r"\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d\S* +([-\w./#]*[\[(][^\])]*[\])] *|\d+ +|- +)*"
-    r"\[?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b\]?(?=[ :])"
-    r"(\S* +\S+){4}",
+    r"\[?\d{4}[-/]\d\d[-/]\d\d[ T]\d\d:\d\d:\d\d\S* +"
+    r"([-\w./#]*[\[(][^\])]*[\])] *|\d+ +|- +|[\w.]+ +- +)*"
+    rf"\[?({LEVELS})\b\]?(?=[ :])(\S* +\S+){{4}}|({LEVELS}):[\w.]+:.+",
     re.I,
 )
+# A statement over several lines, or one that ends with a semicolon.
+SQL_QUERY = re.compile(
+    r"(\s|--[^\n]*\n|/\*.*?\*/)*(WITH\s+(RECURSIVE\s+)?\w+\s+AS\s*\(\s*)?"
+    r"SELECT\s([^;]*\n\s*FROM\s+[\w.\"`\[(]|[^;\n]*\sFROM\s+[^;]*;\s*(\Z|\n))",
+    re.I | re.S,
+)
+# The rows of a listing are numbered below names between pipes.
+STATA_LISTING = re.compile(r"\s*\+-+\+\s*\n(\s*\|[^\n]*\|\s*\n)+\s*1\. \|")
 # Two keys with different names, of which the first is dotted or in capitals.
 SETTINGS = re.compile(
     r"(?:\s|[#!;][^\n]*\n)*([a-z][\w-]*(?:\.[\w-]+)+|[A-Z][A-Z0-9]*_[A-Z0-9_]+) ?=[^\n]*\n"
@@ -137,6 +147,10 @@ ACCESS_LINE = re.compile(r'\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d
 SYSLOG_LINE = re.compile(
     r"(<\d+>\d? ?)?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\S*) "
     r"\S+ [\w./-]+(\[\d+\])?: "
+)
+# A title and a heading, each before a blank line, without a table.
+MARKDOWN = re.compile(
+    r"(?!(.*\n)*?\|.*\|[ \t]*\r?\n)\s*# \S.*\r?\n\s*\n(.*\n)*?#{2,4} \S.*\r?\n[ \t]*\r?\n"
 )
 REFUSED_TEXTS: Sequence[RefusedText] = (
     RefusedText("a BibTeX file", re.compile(r"(%[^\n]*\n|\s)*@[a-z]+\s*[{(]\s*[^\s,{}]+\s*,", re.I),
@@ -167,9 +181,16 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
     RefusedText("a log of a web server", ACCESS_LINE, "parse its lines, and pass a list of dicts; "
                 "separator=' ' splits them at blanks", 0.8),
     RefusedText("a system log", SYSLOG_LINE, "parse its lines, and pass a list of dicts", 0.8),
+    RefusedText("an SQL query", SQL_QUERY, "run it in its database, and load the result: "
+                "svc.load(pandas.read_sql(…), index)"),
+    RefusedText("a data file of JMulTi", re.compile(r"\s*/\*.*?\*/\s*<\d[^>\n]*>\s*\n", re.S),
+                "skip= leaves out the lines above its names, and separator=' ' splits the others"),
+    RefusedText("a listing of Stata", STATA_LISTING,
+                "write its data as CSV with `export delimited`, and load that file"),
     RefusedText("a file of SQL statements", re.compile(
         r"(\s|--[^\n]*\n|/\*.*?\*/;?)*(-- (MySQL|MariaDB|PostgreSQL) (database )?dump"
-        r"|(CREATE|DROP) (TABLE|DATABASE|SCHEMA)\b|INSERT INTO\b|SET \w+ ?=|BEGIN( TRANSACTION)?;"
+        r"|(CREATE( OR REPLACE)?|DROP|ALTER) (TABLE|DATABASE|SCHEMA|VIEW|FUNCTION|PROCEDURE)\b"
+        r"|INSERT INTO\b|SET \w+ ?=|BEGIN( TRANSACTION)?;|UPDATE \w+ SET\s|USE \w+;"
         r"|PRAGMA \w+)", re.I | re.S),
         "restore it into a database, and load a query or an export of its table"),
     RefusedText("an ARFF file", re.compile(r"(%[^\n]*\n|\s)*@relation\s", re.I),
@@ -183,6 +204,10 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
     RefusedText("a file of settings", re.compile(
         r"(\s|[;#][^\n]*\n)*\[[\w .:-]+\][ \t]*\r?\n(\s|[;#][^\n]*\n)*[\w .-]+="), CONVERT),
     RefusedText("a file of settings", SETTINGS, CONVERT),
+    RefusedText("a file of code or settings", re.compile(
+        r"(\s|(#|//|/\*)[^\n]*\n)*([\w.@#:*-][^\n\"|\t,;]*\{[ \t]*\r?\n"
+        r"|(import [\w., ]+|from [\w.]+ import [\w., *]+)\r?\n)"), NO_TABLE),
+    RefusedText("a document in Markdown", MARKDOWN, AS_TEXT),
     RefusedText("a file of JavaScript", re.compile(
         r"\s*(/\*\*/)?\s*(typeof [^&\n]+&&\s*)?([\w.$]+\s*\(\s*[\[{]"
         r"|(var|let|const|export default|module\.exports|window\.\w+)\b[^\n=]*=?\s*[\[{])"),

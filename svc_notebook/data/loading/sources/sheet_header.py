@@ -20,7 +20,8 @@ from svc_notebook.data.loading.sources.sheet_cells import (
 from svc_notebook.data.loading.text_cells.header_names import make_unique
 from svc_notebook.data.loading.text_cells.header_score import is_header
 
-MAX_HEADER_ROWS = 3
+# The maximum number of rows of a header, and of one with a cell that is merged over more rows.
+MAX_HEADER_ROWS, MAX_MERGED_ROWS = 3, 8
 # The cells of a row above the table that has a name and its value.
 MAX_PROPERTY_CELLS = 2
 # The minimum number of rows of a sheet that is read without a header.
@@ -139,7 +140,8 @@ def _across(facts: SheetFacts, row: int) -> list[tuple[int, int, int, int]]:
 
 def _count_header_rows(rows: Sequence[Row], top: int, facts: SheetFacts) -> int:
     depth = 1
-    while depth < MAX_HEADER_ROWS and top + depth < len(rows) - 1:
+    most = _max_header_rows(facts, top)
+    while depth < most and top + depth < len(rows) - 1:
         merged = bool(_across(facts, top + depth))
         down = any(cells[0] <= top + depth < cells[2] for cells in facts.merged if cells[0] > top)
         has_names = _are_texts(rows[top + depth])
@@ -147,6 +149,15 @@ def _count_header_rows(rows: Sequence[Row], top: int, facts: SheetFacts) -> int:
             break
         depth += 1
     return depth
+
+
+def _max_header_rows(facts: SheetFacts, top: int) -> int:
+    """Return the maximum number of rows of a header: those of its merged cells, if they are more.
+
+    `top` is the number of rows above it.
+    """
+    spans = (cells[2] - top for cells in facts.merged if cells[0] == top + 1)
+    return max(MAX_HEADER_ROWS, min(max(spans, default=0), MAX_MERGED_ROWS))
 
 
 def _are_texts(row: Row) -> bool:

@@ -44,6 +44,8 @@ REMARK = re.compile(
 )
 # A name and its value in one cell.
 PROPERTY = re.compile(r"[^\W\d][\w ]{1,30} ?: .+")
+# A line below a table.
+SIGNS = re.compile(r"[_=*~-]{5,}")
 MAX_FOOTER_ROWS, MIN_BODY_ROWS = 12, 3
 # A table with more rows than this share of one filled cell has no remarks.
 MAX_SPARSE_SHARE = 0.02
@@ -63,6 +65,8 @@ POINTS = {
     "has one cell": 1,
     "is one text in a line": 1,
     "follows a blank row": 1,
+    "is one of the lines of one cell below a blank row": 1,
+    "is a line of signs, or below one": 2,
     "has numbers without a name": 1,
     "begins as a remark does": 1,
     "names a value": 1,
@@ -140,20 +144,21 @@ class _Body:
 
     def ends_before(self, last: Rows, start: int) -> bool:
         """Return whether all of the last rows from `start` have the points of a footer."""
-        scores = (
-            sum(signal.points for signal in self.score(row, not any(last[n - 1]) and n > 0))
-            for n, row in enumerate(last[start:], start)
-            if any(row)
+        numbers = [n for n in range(start, len(last)) if any(last[n])]
+        return all(
+            sum(signal.points for signal in self.score(last, start, n)) >= MIN_POINTS
+            for n in numbers
         )
-        return all(score >= MIN_POINTS for score in scores)
 
-    def score(self, row: Sequence[str], follows_blank: bool) -> list[Signal]:
-        """Return the signals for and against a row being a footer."""
-        return [Signal(what, POINTS[what]) for what in self._observe(row, follows_blank)]
+    def score(self, last: Rows, start: int, number: int) -> list[Signal]:
+        """Return the signals for and against a row being a footer, if the last from `start` are."""
+        row, follows_blank = last[number], number > 0 and not any(last[number - 1])
+        observed = [*self._observe(row, follows_blank), *_observe_block(last, start, number)]
+        return [Signal(what, POINTS[what]) for what in observed]
 
     def _observe(self, row: Sequence[str], follows_blank: bool) -> Iterator[str]:
         given = [cell for cell in row if cell]
-        if COUNT.fullmatch(" ".join(given)) and len(given) < MIN_WIDTH_OF_REMARKS:
+        if self._counts_rows(row, given):
             yield "counts the rows"
             return
         if len(row) > self.width:
@@ -171,11 +176,19 @@ class _Body:
         if len(given) == 1 and self.width >= MIN_WIDTH_OF_REMARKS and named_first:
             yield from self._observe_remark(row)
 
+    def _counts_rows(self, row: Sequence[str], given: Sequence[str]) -> bool:
+        """Return whether a row begins with a count of rows, and has few other cells."""
+        if len(given) < MIN_WIDTH_OF_REMARKS:
+            return COUNT.fullmatch(" ".join(given)) is not None
+        is_short = len(row) <= MAX_SHORT_SHARE * self.width
+        return is_short and COUNT.fullmatch(given[0]) is not None
+
     def _observe_total(self, row: Sequence[str], label: str, *, lacking: bool) -> Iterator[str]:
         named = is_total(label)
         if named:
             yield "begins with the word of a total"
-        if self.whole and (named or lacking) and self._is_sum(row, label if named else ""):
+        of_sum = label if is_subtotal(label) else ""
+        if self.whole and (named or lacking) and self._is_sum(row, of_sum):
             yield "is the sum of the rows"
         elif named and not self.whole and not lacking and ONLY_TOTAL.fullmatch(_label(label)):
             yield "is a total whose sum is not known"
@@ -229,6 +242,15 @@ class _Body:
             total = Decimal(forms[0].convert(cell))
             sums += total != 0 and abs(sum(values) - total) <= TOLERANCE
         return sums > 0
+
+
+def _observe_block(last: Rows, start: int, number: int) -> Iterator[str]:
+    """Yield what the rows around a row say about it."""
+    if any(len(row) == 1 and SIGNS.fullmatch(row[0]) for row in last[: number + 1]):
+        yield "is a line of signs, or below one"
+    follows_blank = start > 0 and not any(last[start - 1])
+    if follows_blank and all(len(row) == 1 for row in last[start:] if any(row)):
+        yield "is one of the lines of one cell below a blank row"
 
 
 def _is_given(cell: str) -> bool:

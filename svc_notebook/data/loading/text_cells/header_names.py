@@ -273,6 +273,8 @@ def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[s
         return False
     if all(cell.startswith(IMPORT_ID) for cell in header[-1]) or _fills_gaps(header, others):
         return True
+    if _has_index_names(header, others):
+        return True
     return _is_above_numbers(header, others)
 
 
@@ -332,6 +334,21 @@ def _fills_gaps(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]
         and len(whole) >= MIN_ROWS_BELOW
         and len(complete) == len(empty)
         and all(second[n] and not VALUE.fullmatch(second[n]) for n in gaps)
+    )
+
+
+def _has_index_names(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
+    """Return whether the last row only names the first columns, which have no name above.
+
+    pandas writes the names of an index so, below the levels of the names of the other columns.
+    """
+    *upper, last = header
+    named = sum(map(bool, last))
+    return (
+        0 < named < len(last)
+        and all(last[:named])
+        and all(not any(row[:named]) and all(row[named:]) for row in upper)
+        and all(len(row) == len(last) and all(row[:named]) for row in others)
     )
 
 

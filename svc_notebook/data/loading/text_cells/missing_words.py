@@ -20,7 +20,9 @@ MISSING_WORDS = (
     *("\\N", "#N/A", "#NV", "<NA>", "(null)", "n.a.", "N.A.", "na", "n.d.", "k.A.", "k. A."),
     *("NAN", ":", "...", "\u2026", EMPTY_FORMULA, *FORMULA_ERRORS),
     *("?", "..", ".", "--", " --", "---", "\u2013", "\u2014", "NaT", "Null", "none", "NONE"),
-    *("nil", "Nil", "NIL"),
+    *("nil", "Nil", "NIL", "missing", "Missing", "MISSING"),
+    # Signs of statistics offices, and cells that a fixed width fills up.
+    *("*", "**", "***", "****", "*****", " ", "  ", "   "),
 )  # fmt: skip
 is_missing_text = frozenset(MISSING_WORDS).__contains__
 # Words that are never a text.
