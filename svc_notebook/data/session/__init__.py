@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from svc_notebook.data.session import advice as advice  # registers itself
 from svc_notebook.data.session import config, connection
-from svc_notebook.data.session.advice import advise
 from svc_notebook.data.session.config import check_choice, profiles
 from svc_notebook.data.session.connection import (
     AnyClient,
+    advise,
     asynchronous,
     client_of,
     connect,

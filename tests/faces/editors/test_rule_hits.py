@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import svc_notebook as svc
 from svc_notebook.data.client import Client
 from svc_notebook.faces.editors import event_loop
-from svc_notebook.faces.editors.curation_editors.pinned_order import put_pins
+from svc_notebook.faces.editors.curation_editors.pins import put_pins
 from svc_notebook.faces.editors.curation_editors.rules import MAX_INDICES, RuleEditor, move_record
 
 RULE: dict[str, Any] = {

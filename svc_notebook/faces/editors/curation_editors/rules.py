@@ -28,7 +28,7 @@ from svc_notebook.faces.editors.changes import (
     by_id,
 )
 from svc_notebook.faces.editors.curation_editors.editor import CurationEditor, Faults
-from svc_notebook.faces.editors.curation_editors.pinned_order import (
+from svc_notebook.faces.editors.curation_editors.pins import (
     Arrangement,
     arrange,
     read_titles,

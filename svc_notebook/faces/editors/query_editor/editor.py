@@ -19,12 +19,13 @@ from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor, find_missing_right
 from svc_notebook.faces.editors.bundle import read_module, read_styles
+from svc_notebook.faces.editors.curation_editors import pins
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import list_searchable
 from svc_notebook.faces.editors.parameter_panel import list_parameters, read_parameter
 from svc_notebook.faces.editors.query_editor import facets as faceting
-from svc_notebook.faces.editors.query_editor import rule_drafts, search
+from svc_notebook.faces.editors.query_editor import search
 from svc_notebook.faces.editors.query_editor.facets import (
     list_active_filters,
     name_chosen_filters,
@@ -260,7 +261,7 @@ class QueryEditor(Editor):
             return
         cards = self.answer.get("hits", ())
         title = next((card["title"] for card in cards if card["id"] == id), "")
-        self.drafts = rule_drafts.put(self.drafts, {
+        self.drafts = pins.put_placement(self.drafts, {
             "index": self.index, "query": query, "objectID": id,
             "title": search.unmark(title), "where": action, "position": place - 1,
         })  # fmt: skip
@@ -280,14 +281,14 @@ class QueryEditor(Editor):
         self.drafts = []
 
     @call
-    async def review_drafts(self) -> list[rule_drafts.DraftedRule]:
+    async def review_drafts(self) -> list[pins.DraftedRule]:
         """Return the rules that applying the drafts writes."""
-        return await rule_drafts.draft_rules(self.client, self.drafts)
+        return await pins.draft_rules(self.client, self.drafts)
 
     @call
     async def apply_drafts(self) -> list[WriteSummary]:
         """Write the drafted rules, and search again; return the changes in the journal."""
-        written = await rule_drafts.write_rules(self.client, self.drafts)
+        written = await pins.write_rules(self.client, self.drafts)
         self.drafts = []
         await self._search()
         return written
