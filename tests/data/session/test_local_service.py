@@ -274,14 +274,8 @@ def test_what_a_bare_installation_lacks_is_said_before_a_process_starts(
 
     with pytest.raises(LocalServiceFailed, match=f"^{remedy}"):
         local(data)
-    monkeypatch.setattr(command_client, "_is_configured", lambda: False)
-    monkeypatch.setattr(command_client, "attach", lambda _: None)
-    monkeypatch.setattr(command_client, "make_client", raise_not_connected)
+    # Nothing is configured, and no service runs on the default folder.
     with pytest.raises(NotConnected, match=f"^no service is configured, and {remedy}"):
         command_client.command_client(None, lambda _: "y")
 
     assert not (data / LOG).exists()
-
-
-def raise_not_connected(profile: str | None) -> None:
-    raise NotConnected("nothing is configured")
