@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from svc_notebook.errors import NoHitsWarning, SvcError
 # Words of a query that are left out one by one to find the reason for no hits.
 MAX_WORDS = 10
 OPTIONAL = ("optionalFilters", "optionalFacetFilters")
+# What makes a condition match records that lack its attribute.
+_INDECISIVE = re.compile(r"\b(?:OR|NOT)\b", re.IGNORECASE)
 # Parameters with which a search returns no hits by intention, if they are 0.
 SIZES = ("hitsPerPage", "length")
 
@@ -120,12 +123,28 @@ async def warn_of_counts(
 
 
 def _without_effect(params: Mapping[str, Any], counted: Any) -> dict[str, Any]:
-    """Return the conditions that do not reduce the hits: optional filters, uncounted facets."""
+    """Return what may be without effect although there are hits.
+
+    That are optional filters, uncounted facets, and facets in alternatives and negations.
+    """
     facets = params.get("facets") or ()
     facets = facets.split(",") if isinstance(facets, str) else facets
     optional = {name: params[name] for name in OPTIONAL if name in params}
     uncounted = [name for name in facets if name not in counted] if counted != () else []
-    return {**optional, "facets": uncounted}
+    return {**optional, "facets": [*dict.fromkeys([*uncounted, *_in_indecisive_filters(params)])]}
+
+
+def _in_indecisive_filters(params: Mapping[str, Any]) -> list[str]:
+    """Return the facets in conditions that match without them: alternatives and negations."""
+    filters, entries = params.get("filters"), params.get("facetFilters") or ()
+    conditions: list[Any] = split_conjunction(filters) if isinstance(filters, str) else []
+    indecisive = [condition for condition in conditions if _INDECISIVE.search(condition)]
+    indecisive += [
+        entry
+        for entry in ([entries] if isinstance(entries, str) else entries)
+        if ":-" in str(entry) or (isinstance(entry, list | tuple) and len(entry) > 1)
+    ]
+    return list(filtered_attributes(indecisive))
 
 
 class RelaxedSearch(TypedDict):
