@@ -42,7 +42,7 @@ from svc_notebook.service.engine.text.lexicon import LanguageResources  # noqa: 
 from svc_notebook.service.engine.text.synonyms import Thesaurus  # noqa: E402
 from svc_notebook.service.resources.compiled import Rulebook  # noqa: E402
 from svc_notebook.service.rules.consequence import apply_consequences  # noqa: E402
-from svc_notebook.service.rules.search_context import SearchContext  # noqa: E402
+from svc_notebook.service.rules.rule import SearchContext  # noqa: E402
 
 Record = dict[str, Any]
 BATCH = 10_000

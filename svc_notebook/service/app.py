@@ -14,8 +14,8 @@ from typing import Any
 from svc_notebook.core.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
 from svc_notebook.service import limits
-from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS, Deadline
-from svc_notebook.service.error_log import ERROR_LOG
+from svc_notebook.service.background_thread import ERROR_LOG
+from svc_notebook.service.engine.execution import SEARCH_TIMEOUT_SECONDS, Deadline
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.http.auth import Authenticator, Caller
 from svc_notebook.service.http.messages import (

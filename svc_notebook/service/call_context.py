@@ -14,11 +14,10 @@ from typing import Protocol, TypeVar
 from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.service.analytics.ab_tests import RunningTest
 from svc_notebook.service.analytics.search_counts import CountedSearch
-from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.indices.published_index import PublishedIndex
-from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.resources.compiled import CompiledResources
+from svc_notebook.service.search_models import Embedder, Reranker
 from svc_notebook.service.store import Store
 
 T = TypeVar("T", contravariant=True)

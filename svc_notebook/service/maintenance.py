@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from svc_notebook.service.background_thread import BackgroundThread
-from svc_notebook.service.engine.text.table_builds import (
+from svc_notebook.service.engine.text.word_forms import (
     count_finished,
     without_missing_tables,
 )

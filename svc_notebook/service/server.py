@@ -29,13 +29,11 @@ from platformdirs import user_data_dir
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.analytics.search_counts import Retention
 from svc_notebook.service.app import App
-from svc_notebook.service.embedder import Embedder
-from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
-from svc_notebook.service.engine.parallel import count_processors
+from svc_notebook.service.engine.execution import SEARCH_TIMEOUT_SECONDS, count_processors
 from svc_notebook.service.folder import Folder, Idleness
 from svc_notebook.service.heap import keep_freed_arrays
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
-from svc_notebook.service.reranker import Reranker
+from svc_notebook.service.search_models import Embedder, Reranker
 from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import describe_damage
 from svc_notebook.service.suggestion_builder import SuggestionBuilder

@@ -21,10 +21,8 @@ from svc_notebook.service.analytics.suggestion_configs import SuggestionConfigs
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
-from svc_notebook.service.embedder import Embedder
-from svc_notebook.service.events import Events
+from svc_notebook.service.events import Events, Impressions
 from svc_notebook.service.http.rate_limit import MinuteCallLimit
-from svc_notebook.service.impressions import Impressions
 from svc_notebook.service.indices.cursors import Cursors
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.indices.registry import IndexRegistry
@@ -32,8 +30,8 @@ from svc_notebook.service.keyring import Keyring, Sources
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
-from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.resources.entries import EntriesChange
+from svc_notebook.service.search_models import Embedder, Reranker
 from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer

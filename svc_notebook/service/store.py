@@ -6,6 +6,7 @@ import os
 import sqlite3
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,9 @@ import msgspec
 
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.migrations import MIGRATIONS
+
+# Times are stored in milliseconds since 1970.
+HOUR_MS, DAY_MS = 3600 * 1000, 24 * 3600 * 1000
 
 # Pages of 4 kB: fewer free ones stay for later writes; a part of them is released at a time, so
 # that a write waits for some milliseconds at most.
@@ -257,3 +261,8 @@ STORAGE_FAILURE_CODES = {
     *LOCKED_CODES, *FORBIDDEN_CODES, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_FULL,
 }  # fmt: skip
+
+
+def current_milliseconds() -> int:
+    """Return the current Unix time in milliseconds."""
+    return time.time_ns() // 1_000_000

@@ -11,19 +11,18 @@ import msgspec
 import numpy as np
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.background_thread import BackgroundThread
-from svc_notebook.service.embedder import Embedder
+from svc_notebook.service.background_thread import ERROR_LOG, BackgroundThread
 from svc_notebook.service.engine import SegmentStore
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
-from svc_notebook.service.error_log import ERROR_LOG
 from svc_notebook.service.heap import release_free_memory
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.indices.registry import IndexRegistry
+from svc_notebook.service.search_models import Embedder
 from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import TaskQueue
 

@@ -40,7 +40,7 @@ import json, pathlib, threading
 from svc_notebook.core import files
 from svc_notebook.service.crawl.extraction.extractors import ENGINE_MODULE
 from svc_notebook.service.crawl.extraction.worker import Worker
-from svc_notebook.service.engine.text import table_builds
+from svc_notebook.service.engine.text import word_forms
 from svc_notebook.service.engine.text.word_forms import has_table
 from svc_notebook.service.service import Service
 from svc_notebook.data.session.local_service import local
@@ -57,8 +57,8 @@ worker = Worker(ENGINE_MODULE, "67108864")
 worker._running()
 worker.close()
 
-table_builds.start_build("it")
-table_builds._builds["it"].join()
+word_forms.start_build("it")
+word_forms._builds["it"].join()
 assert has_table("it")
 
 running = local("local-data")

@@ -146,14 +146,14 @@ LAYERS: list[dict[str, set[str]]] = [
 # The same inside packages; modules on one line do not import each other.
 LAYERS_INSIDE: dict[str, list[set[str]]] = {
     "service": [
-        {"migrations", "folder", "limits", "heap", "error_log", "engine", "crawl"},
+        {"migrations", "folder", "limits", "heap", "engine", "crawl"},
         {"store"},
         {"background_thread", "embedding_endpoint"},
         {"embedding_models"},
-        {"embedder", "reranker"},
-        {"events", "keyring", "logs", "rules"},
-        {"resources"},
-        {"impressions", "analytics"},
+        {"search_models"},
+        {"keyring", "logs", "rules"},
+        {"resources", "events"},
+        {"analytics"},
         {"indices", "users"},
         {"tasks"},
         {"crawlers", "maintenance", "vector_builder"},
@@ -466,7 +466,7 @@ def find_circle(graph: dict[str, set[str]]) -> list[str] | None:
 
 # The search engine: lower layers first; a module imports its own layer and those before it.
 ENGINE_LAYERS = (
-    {"arrays", "deadline", "parallel", "term_dictionary"},
+    {"arrays", "execution", "term_dictionary"},
     {"text"},
     {"index", "semantic"},  # files of both; vectors of segments
     {"query"},

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from svc_notebook.service import events
+from svc_notebook.service import store
 from svc_notebook.service.analytics.ab_test_results import compare_ratios
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
@@ -34,7 +34,7 @@ HALVES = [
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(events, "time", clock)
+    monkeypatch.setattr(store, "time", clock)
     return clock
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from svc_notebook.service import events
+from svc_notebook.service import store
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
@@ -50,7 +50,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
 def month(shop: Inside) -> Iterator[ShopMonth]:
     with pytest.MonkeyPatch.context() as patch:
         clock = Clock()
-        patch.setattr(events, "time", clock)
+        patch.setattr(store, "time", clock)
         start = (time.time() // DAY_SECONDS - 30) * DAY_SECONDS
 
         def call(verb: str, path: str, body: Any) -> Any:

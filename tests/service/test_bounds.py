@@ -8,7 +8,7 @@ import pytest
 
 from svc_notebook.errors import BadInput, Refused
 from svc_notebook.service import limits
-from svc_notebook.service.engine.deadline import MAX_ANSWER_BYTES, Deadline, limit_time
+from svc_notebook.service.engine.execution import MAX_ANSWER_BYTES, Deadline, limit_time
 from svc_notebook.service.engine.query import searched_attributes
 from svc_notebook.service.engine.search_index import Index
 from tests.conftest import Inside

@@ -17,10 +17,10 @@ import pytest
 from svc_notebook.data.session import local
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
-from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.embedding_endpoint import KEY_VARIABLE, PRICE_VARIABLE
 from svc_notebook.service.embedding_models import STATIC_RELEASE, STATIC_REQUIREMENT
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
+from svc_notebook.service.search_models import Embedder
 from svc_notebook.service.service import Service
 from tests.conftest import ROOT, Inside
 

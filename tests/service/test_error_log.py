@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from svc_notebook.service.error_log import FOLD_SECONDS, MAX_REMEMBERED_MESSAGES, ErrorLog
+from svc_notebook.service.background_thread import FOLD_SECONDS, MAX_REMEMBERED_MESSAGES, ErrorLog
 
 
 def test_a_repeated_message_is_written_once_a_minute_with_its_count(

@@ -13,10 +13,10 @@ import pytest
 from svc_notebook.core.api.shapes import SearchImpression
 from svc_notebook.errors import TooMany
 from svc_notebook.service import limits
-from svc_notebook.service.events import Events, current_milliseconds
+from svc_notebook.service.events import Events
 from svc_notebook.service.http.rate_limit import MinuteCallLimit
 from svc_notebook.service.service import Service
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import Store, current_milliseconds
 from tests.conftest import Inside, start_service, stop_service
 
 DAY = 24 * 3600 * 1000

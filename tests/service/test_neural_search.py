@@ -14,10 +14,10 @@ import pytest
 
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
-from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import SegmentStore
 from svc_notebook.service.engine.index.storage import load_vectors
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
+from svc_notebook.service.search_models import Embedder
 from svc_notebook.service.service import Service
 from svc_notebook.service.vector_builder import VectorBuilder
 from tests.conftest import Inside

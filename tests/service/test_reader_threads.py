@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import TooMany
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time
 from svc_notebook.service.http.messages import ClientDisconnected, Message, ServiceResponse
 from svc_notebook.service.http.reader_threads import (
     LARGE_REQUEST_BYTES,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service import events
+from svc_notebook.service import store
 from svc_notebook.service.analytics.search_counts import (
     CountedSearch,
     Retention,
@@ -42,7 +42,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(events, "time", clock)
+    monkeypatch.setattr(store, "time", clock)
     return clock
 
 

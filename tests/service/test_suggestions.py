@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service import events
+from svc_notebook.service import store
 from svc_notebook.service.suggestion_builder import SuggestionBuilder
 from tests.conftest import Inside
 from tests.service.test_search_counts import Clock
@@ -114,7 +114,7 @@ def test_suggestions_are_built_again_each_day(
 ) -> None:
     build(shop)
     clock = Clock()
-    monkeypatch.setattr(events, "time", clock)
+    monkeypatch.setattr(store, "time", clock)
     first = shop.call("GET", f"/1/configs/{SUGGESTIONS}/status").json()
     builder = SuggestionBuilder(shop.app.service)
     assert first["isRunning"] is False

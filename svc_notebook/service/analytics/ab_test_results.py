@@ -27,11 +27,11 @@ from svc_notebook.service.analytics.figures import (
     GROUPS,
     HAS_REVENUE,
     Figures,
+    Selection,
     rate,
     read_outcomes,
     summarize,
 )
-from svc_notebook.service.analytics.selection import Selection
 from svc_notebook.service.store import Store
 
 # A user with more tracked searches than the mean and this number of standard deviations is left

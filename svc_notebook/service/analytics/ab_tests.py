@@ -12,8 +12,7 @@ import msgspec
 from svc_notebook.core.api.shapes.ab_tests import ABTestConfiguration, ABTestStatus, VariantFields
 from svc_notebook.errors import NotFound, Refused
 from svc_notebook.service.analytics.search_counts import identify_user
-from svc_notebook.service.events import current_milliseconds
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import Store, current_milliseconds
 
 _COLUMNS = "id, name, created, ends, stopped, variants, configuration"
 

@@ -15,16 +15,10 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.filters.filters import parse_filters
-from svc_notebook.service.engine.filters.terms import TAGS, Between, Facet, Tag, Term
-from svc_notebook.service.events import (
-    CLEANUP_SECONDS,
-    DAY_MS,
-    MAX_SEARCH_DISTANCE_MS,
-    current_milliseconds,
-    delete_old_rows,
-)
+from svc_notebook.service.engine.filters.grammar import TAGS, Between, Facet, Tag, Term
+from svc_notebook.service.events import CLEANUP_SECONDS, MAX_SEARCH_DISTANCE_MS, delete_old_rows
 from svc_notebook.service.rules.filters import FILTERS
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import DAY_MS, Store, current_milliseconds
 
 # Within this time, a query that continues the typing of the last one replaces it.
 TYPING_MS = 30_000

@@ -10,8 +10,7 @@ import msgspec
 
 from svc_notebook.core.api.shapes.suggestions import SuggestionConfig, SuggestionLog
 from svc_notebook.errors import NotFound, Refused
-from svc_notebook.service.events import DAY_MS, current_milliseconds
-from svc_notebook.service.store import Store
+from svc_notebook.service.store import DAY_MS, Store, current_milliseconds
 
 DEFAULT_MIN_HITS, DEFAULT_MIN_LETTERS = 5, 4
 REBUILD_MS = DAY_MS

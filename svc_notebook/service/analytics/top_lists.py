@@ -27,6 +27,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.analytics.figures import (
     HAS_REVENUE,
     Figures,
+    Selection,
     collect_revenue,
     count_positions,
     describe_positions,
@@ -36,7 +37,6 @@ from svc_notebook.service.analytics.figures import (
     summarize,
 )
 from svc_notebook.service.analytics.search_counts import OBJECT_NUMBER
-from svc_notebook.service.analytics.selection import Selection
 from svc_notebook.service.store import Store
 
 # Only the most frequent entries are listed.

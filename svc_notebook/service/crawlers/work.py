@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from svc_notebook.errors import SvcError
+from svc_notebook.service.background_thread import ERROR_LOG
 from svc_notebook.service.crawlers.crawl import Crawl
 from svc_notebook.service.crawlers.crawler import Config, StoredCrawler, current_config
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
@@ -15,7 +16,6 @@ from svc_notebook.service.crawlers.ledger import CrawlLedger, TaskLedger
 from svc_notebook.service.crawlers.preconditions import find_config_error, read_config
 from svc_notebook.service.crawlers.reindex import block, block_urls, publish
 from svc_notebook.service.crawlers.task import StoredCrawlerTask
-from svc_notebook.service.error_log import ERROR_LOG
 from svc_notebook.service.store import advise_on_storage, is_storage_failure
 
 if TYPE_CHECKING:

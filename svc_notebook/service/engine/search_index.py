@@ -22,7 +22,7 @@ from svc_notebook.service.engine.response import search
 from svc_notebook.service.engine.response.facets import Named, find_named
 from svc_notebook.service.engine.response.hits import Fetch
 from svc_notebook.service.engine.response.search import FacetFound, SearchResult
-from svc_notebook.service.engine.semantic.model_settings import ModelSettings
+from svc_notebook.service.engine.semantic.latent_model import ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
 from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
 

@@ -25,11 +25,11 @@ from svc_notebook.service.analytics.ab_test_results import (
     measure_rate,
 )
 from svc_notebook.service.analytics.ab_tests import StoredTest
-from svc_notebook.service.analytics.selection import Selection
+from svc_notebook.service.analytics.figures import Selection
 from svc_notebook.service.analytics.suggestion_configs import write_time
-from svc_notebook.service.events import current_milliseconds
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.service import RequestContext
+from svc_notebook.service.store import current_milliseconds
 
 # An estimate takes the rate and the number of searches from these days.
 ESTIMATE_DAYS = 30

@@ -23,6 +23,7 @@ from svc_notebook.core.api.shapes.analytics import (
 )
 from svc_notebook.service.analytics.figures import (
     Figures,
+    Selection,
     count_positions,
     count_users,
     describe_positions,
@@ -31,7 +32,6 @@ from svc_notebook.service.analytics.figures import (
     summarize,
     total_revenue,
 )
-from svc_notebook.service.analytics.selection import Selection
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.service import RequestContext
 

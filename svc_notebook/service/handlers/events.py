@@ -6,10 +6,11 @@ from svc_notebook.core.api import EventsApi
 from svc_notebook.core.api.event_checks import check_token
 from svc_notebook.core.api.shapes import Event, EventPage, EventType, ImpressionPage, Received
 from svc_notebook.errors import BadInput
-from svc_notebook.service.events import RowSelection, check_time, current_milliseconds, queries_of
+from svc_notebook.service.events import RowSelection, check_time, queries_of
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.service import RequestContext
+from svc_notebook.service.store import current_milliseconds
 
 
 @serves(EventsApi.push_events)

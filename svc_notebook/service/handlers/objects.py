@@ -25,7 +25,7 @@ from svc_notebook.core.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time
 from svc_notebook.service.engine.filters.filters import parse_filters
 from svc_notebook.service.engine.filters.geo_search import Centre, read_geo_parameters
 from svc_notebook.service.handlers.registry import serves

@@ -21,7 +21,7 @@ from svc_notebook.core.api.shapes import (
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.call_context import CallContext
-from svc_notebook.service.engine.deadline import MAX_ANSWER_BYTES, restart_time
+from svc_notebook.service.engine.execution import MAX_ANSWER_BYTES, restart_time
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.cursors import PER_PAGE, Cursor, IdList, read_cursor, write_cursor

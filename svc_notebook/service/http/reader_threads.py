@@ -16,7 +16,7 @@ from functools import partial
 from typing import NamedTuple
 
 from svc_notebook.errors import TooMany
-from svc_notebook.service.engine.deadline import (
+from svc_notebook.service.engine.execution import (
     SEARCH_TIMEOUT_SECONDS,
     Deadline,
     SearchCancelled,

@@ -24,7 +24,7 @@ from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time
 from svc_notebook.service.engine.ranking.ranking import Order
 from svc_notebook.service.engine.term_dictionary import starts_of
 

@@ -16,7 +16,7 @@ import msgspec
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.engine import VIRTUAL, Index, SegmentStore
-from svc_notebook.service.engine.deadline import stop_clock
+from svc_notebook.service.engine.execution import stop_clock
 from svc_notebook.service.indices import records
 from svc_notebook.service.resources.entries import drop_entries
 

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from svc_notebook.errors import NotFound
-from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import Index, SegmentStore
 from svc_notebook.service.engine.query.options import NEURAL
-from svc_notebook.service.engine.semantic.model_settings import ModelSettings
+from svc_notebook.service.engine.semantic.latent_model import ModelSettings
 from svc_notebook.service.indices.published_index import (
     COLUMNS,
     InFlightWrites,
@@ -37,8 +36,8 @@ from svc_notebook.service.indices.replica_group import (
     segment_stores_of,
     split_by_schema,
 )
-from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.resources.compiled import CompiledResources
+from svc_notebook.service.search_models import Embedder, Reranker
 from svc_notebook.service.store import Store
 
 # The file that has vectors computed for an index whose settings do not ask for them.

@@ -14,7 +14,7 @@ from typing import Any
 
 from svc_notebook.service.engine import Schema, SegmentStore
 from svc_notebook.service.engine.index.segment_store import Chunks
-from svc_notebook.service.engine.semantic.model_settings import ModelSettings
+from svc_notebook.service.engine.semantic.latent_model import ModelSettings
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now, update_index
 
 ReplicaGroup = Sequence[PublishedIndex]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.semantic.model_settings import ModelSettings
+from svc_notebook.service.engine.semantic.latent_model import ModelSettings
 from svc_notebook.service.indices import records
 from svc_notebook.service.indices.published_index import (
     LazyEngine,

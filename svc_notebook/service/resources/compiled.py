@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import Any
 
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
-from svc_notebook.service.engine.deadline import check_time, stop_clock
+from svc_notebook.service.engine.execution import check_time, stop_clock
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.term_variants import warm_languages
 from svc_notebook.service.engine.term_dictionary import TermDictionary
@@ -19,8 +19,13 @@ from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.engine.text.typos import Vocabulary
 from svc_notebook.service.resources.dictionaries import read_dictionaries
 from svc_notebook.service.resources.entries import APPLICATION_ID, EntriesChange, read_entries
-from svc_notebook.service.rules.rule import AppliedRule, CompiledCondition, CompiledRule, apply_rule
-from svc_notebook.service.rules.search_context import SearchContext
+from svc_notebook.service.rules.rule import (
+    AppliedRule,
+    CompiledCondition,
+    CompiledRule,
+    SearchContext,
+    apply_rule,
+)
 from svc_notebook.service.store import Store
 
 SYNONYMS = "synonyms"

@@ -18,9 +18,7 @@ from svc_notebook.service.rules.filters import (
     join_filters,
     join_optional,
 )
-from svc_notebook.service.rules.pattern import PLACEHOLDER, Capture
-from svc_notebook.service.rules.rule import AppliedRule
-from svc_notebook.service.rules.search_context import Words
+from svc_notebook.service.rules.rule import PLACEHOLDER, AppliedRule, Capture, Words
 
 RENDERING = "renderingContent"
 # Parameters of a rule that are merged with the query's instead of replacing them.

@@ -16,7 +16,7 @@ from svc_notebook.service.engine.filters.filters import (
     render,
 )
 from svc_notebook.service.engine.index.schema import TAGS
-from svc_notebook.service.rules.pattern import Capture
+from svc_notebook.service.rules.rule import Capture
 
 # Parameters that exclude records; those of rules and of the query are combined by AND.
 FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")

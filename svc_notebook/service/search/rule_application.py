@@ -23,8 +23,7 @@ from svc_notebook.service.rules.consequence import (
     merge,
 )
 from svc_notebook.service.rules.filters import FILTERS
-from svc_notebook.service.rules.rule import AppliedRule
-from svc_notebook.service.rules.search_context import SearchContext
+from svc_notebook.service.rules.rule import AppliedRule, SearchContext
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,6 @@ from svc_notebook.service import limits
 from svc_notebook.service.analytics.ab_tests import Assignment
 from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.call_context import CallContext
-from svc_notebook.service.embedder import read_texts
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_search import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
@@ -38,15 +37,16 @@ from svc_notebook.service.engine.ranking.ranking import ScoreRecords
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
-from svc_notebook.service.engine.text.table_builds import without_missing_tables
-from svc_notebook.service.events import current_milliseconds
-from svc_notebook.service.impressions import MAX_HITS_PER_SEARCH
+from svc_notebook.service.engine.text.word_forms import without_missing_tables
+from svc_notebook.service.events import MAX_HITS_PER_SEARCH
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.rules.consequence import RuleOutcome
 from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
 from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
 from svc_notebook.service.search.visible_attributes import hidden_attributes
+from svc_notebook.service.search_models import read_texts
+from svc_notebook.service.store import current_milliseconds
 
 T = TypeVar("T")
 Params = Mapping[str, Any]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from svc_notebook.service.background_thread import BackgroundThread
-from svc_notebook.service.error_log import ERROR_LOG
+from svc_notebook.service.background_thread import ERROR_LOG, BackgroundThread
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store, is_sqlite_damage, is_storage_failure
 from svc_notebook.service.tasks.appliers import prepare_run, select_run

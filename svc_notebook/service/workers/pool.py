@@ -22,7 +22,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook.core.child_process import python_command, start_process
-from svc_notebook.service.engine.deadline import MAX_ANSWER_BYTES, Deadline, SearchCancelled
+from svc_notebook.service.engine.execution import MAX_ANSWER_BYTES, Deadline, SearchCancelled
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.service import Service
 from svc_notebook.service.workers.messages import (

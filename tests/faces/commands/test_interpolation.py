@@ -22,8 +22,7 @@ from svc_notebook.faces.commands.registry import pick_verb
 from svc_notebook.faces.commands.tokenizer import split_line
 from svc_notebook.faces.lab.kernel import find_errors
 from svc_notebook.faces.magics.extension import run
-from svc_notebook.service.engine.filters.grammar import parse_text
-from svc_notebook.service.engine.filters.terms import Facet
+from svc_notebook.service.engine.filters.grammar import Facet, parse_text
 
 df = pd.DataFrame({"brand": ["Acme & Co", "Umbra"], "price": [12, 7]})
 VARIABLES: dict[str, Any] = {

@@ -16,7 +16,7 @@ from svc_notebook.service.app import App
 from svc_notebook.service.engine import Index, SearchResult
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pin, Pins
-from svc_notebook.service.reranker import Reranker
+from svc_notebook.service.search_models import Reranker
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 

@@ -16,7 +16,7 @@ from svc_notebook.service.engine.filters.geo_search import (
     MAX_AREAS,
     read_geo_parameters,
 )
-from svc_notebook.service.engine.filters.terms import MAX_FILTER_TERMS, MAX_OPTIONAL_TERMS
+from svc_notebook.service.engine.filters.grammar import MAX_FILTER_TERMS, MAX_OPTIONAL_TERMS
 from tests.service.engine.cases import write_filter
 from tests.service.engine.oracle import holds
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.engine import Index, SearchResult, parallel
+from svc_notebook.service.engine import Index, SearchResult, execution
 from svc_notebook.service.engine.ranking import occurrences, top_k_pruning
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
@@ -37,8 +37,8 @@ TOLD = ("aroundLatLng", "automaticRadius")
 @pytest.mark.parametrize("seed", range(INDICES))
 def test_the_engine_agrees_with_the_oracle(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if seed % 2:  # several threads search the segments
-        monkeypatch.setattr(parallel, "MIN_PARALLEL_RECORDS", 0)
-        monkeypatch.setattr(parallel.segment_threads, "most", 3)
+        monkeypatch.setattr(execution, "MIN_PARALLEL_RECORDS", 0)
+        monkeypatch.setattr(execution.segment_threads, "most", 3)
     if seed % 3:  # rows are pruned however few there are
         monkeypatch.setattr(top_k_pruning, "MIN_LEADING_CANDIDATES", 0)
         monkeypatch.setattr(top_k_pruning, "ADJACENT_FACTOR", 1)

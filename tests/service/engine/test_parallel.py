@@ -11,14 +11,18 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import Refused
-from svc_notebook.service.engine import Index, parallel
-from svc_notebook.service.engine.deadline import Deadline, SearchCancelled, limit_time
-from svc_notebook.service.engine.parallel import SegmentThreads
+from svc_notebook.service.engine import Index, execution
+from svc_notebook.service.engine.execution import (
+    Deadline,
+    SearchCancelled,
+    SegmentThreads,
+    limit_time,
+)
 from svc_notebook.service.engine.ranking.ranking import MIN_SORTED_BY_COLUMN
 from tests.service.engine import cases
 
 NAME: ContextVar[str] = ContextVar("name", default="")
-ENOUGH = 10 * parallel.MIN_PARALLEL_RECORDS
+ENOUGH = 10 * execution.MIN_PARALLEL_RECORDS
 
 
 @pytest.mark.parametrize("most", [1, 2, 5])
@@ -79,8 +83,8 @@ def test_callers_share_the_threads_without_waiting_for_each_other() -> None:
 @pytest.fixture
 def index(monkeypatch: pytest.MonkeyPatch) -> Index:
     """An index of four segments, which several threads search."""
-    monkeypatch.setattr(parallel, "MIN_PARALLEL_RECORDS", 0)
-    monkeypatch.setattr(parallel.segment_threads, "most", 3)
+    monkeypatch.setattr(execution, "MIN_PARALLEL_RECORDS", 0)
+    monkeypatch.setattr(execution.segment_threads, "most", 3)
     random = Random(1)
     index = Index(cases.make_settings(random))
     for part in range(4):

@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput, LocalServiceFailed
-from svc_notebook.service.embedder import read_texts
 from svc_notebook.service.engine import Index, SearchResult, SegmentStore
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.storage import VECTORS_SUFFIX
@@ -23,6 +22,7 @@ from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pin, Pins
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, VectorTable
+from svc_notebook.service.search_models import read_texts
 from tests.conftest import examples
 
 NEURAL: dict[str, Any] = {"mode": "neuralSearch", "hitsPerPage": 100}

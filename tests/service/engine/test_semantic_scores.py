@@ -16,9 +16,8 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index, SearchResult, SegmentStore
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.ranking.promoted_hits import Pins
-from svc_notebook.service.engine.semantic import model_settings
-from svc_notebook.service.engine.semantic.latent_model import LatentModel
-from svc_notebook.service.engine.semantic.model_settings import ModelSettings
+from svc_notebook.service.engine.semantic import latent_model
+from svc_notebook.service.engine.semantic.latent_model import LatentModel, ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from tests.conftest import examples
@@ -484,7 +483,7 @@ def test_saved_vectors_of_another_format_are_not_loaded(
         add_vectors(other.segment_store)
         other.save(tmp_path, 2)
     else:
-        monkeypatch.setattr(model_settings, "MODEL_FORMAT", 3)
+        monkeypatch.setattr(latent_model, "MODEL_FORMAT", 3)
     later = Index.load(tmp_path, index.settings)
 
     assert loaded is not None

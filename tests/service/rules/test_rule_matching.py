@@ -18,8 +18,7 @@ from svc_notebook.service.engine.response.facets import Named
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.resources.compiled import Rulebook
-from svc_notebook.service.rules.pattern import Pattern
-from svc_notebook.service.rules.search_context import SearchContext
+from svc_notebook.service.rules.rule import Pattern, SearchContext
 from tests.conftest import examples
 from tests.service.engine.oracle import typos_between
 

@@ -19,17 +19,11 @@ from typing import Any, NoReturn
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.filters.grammar import (
+    MAX_FILTER_TERMS,
     MAX_NESTING,
+    MAX_OPTIONAL_TERMS,
     MAX_SCORE,
     QUOTED,
-    parse_number,
-    parse_text,
-    refuse,
-    unquote,
-)
-from svc_notebook.service.engine.filters.terms import (
-    MAX_FILTER_TERMS,
-    MAX_OPTIONAL_TERMS,
     TAGS,
     Between,
     Facet,
@@ -39,7 +33,11 @@ from svc_notebook.service.engine.filters.terms import (
     Tag,
     Term,
     check_term_count,
+    parse_number,
+    parse_text,
+    refuse,
     render,
+    unquote,
 )
 
 __all__ = [

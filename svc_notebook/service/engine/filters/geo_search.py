@@ -19,7 +19,7 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time
 from svc_notebook.service.engine.index.geo_points import (
     FARTHEST_EAST,
     FARTHEST_NORTH,

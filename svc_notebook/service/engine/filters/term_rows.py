@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, make_mask
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time
 from svc_notebook.service.engine.filters.filters import Between, Facet, Filter, Numeric, Tag, Term
 from svc_notebook.service.engine.index.schema import OBJECT_ID, TAGS
 from svc_notebook.service.engine.index.segment import Segment

@@ -22,7 +22,7 @@ from svc_notebook.service.engine.index.storage import (
     release_mapped_pages,
     save_readers,
 )
-from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
+from svc_notebook.service.engine.semantic.latent_model import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 
 # Number of segments of one size class that are merged into one of the next.

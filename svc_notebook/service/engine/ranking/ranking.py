@@ -13,7 +13,7 @@ import numpy as np
 
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.options import EffectiveParameters

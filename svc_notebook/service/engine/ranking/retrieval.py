@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.query import Query, QueryWord

@@ -10,13 +10,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time, segment_threads
 from svc_notebook.service.engine.filters.evaluation import FilterEvaluation
 from svc_notebook.service.engine.filters.geo_search import GeoCondition, find_geo_condition
 from svc_notebook.service.engine.filters.term_rows import AllOf
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import TEXT_SORT_VALUE, Segment, SegmentReader
-from svc_notebook.service.engine.parallel import segment_threads
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes

@@ -12,7 +12,7 @@ import numpy as np
 from svc_notebook.core.api.messages import VECTORS_PENDING
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.execution import check_time
 from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.query.options import SemanticOptions
 from svc_notebook.service.engine.query.query import Query
@@ -25,7 +25,7 @@ from svc_notebook.service.engine.ranking.retrieval import (
     TextScores,
 )
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
-from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
+from svc_notebook.service.engine.semantic.latent_model import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, VectorTable
 

@@ -12,10 +12,9 @@ import numpy as np
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
+from svc_notebook.service.engine.execution import check_time, count_answer_bytes, segment_threads
 from svc_notebook.service.engine.index.columns import Labels
 from svc_notebook.service.engine.index.segment import Segment, SegmentReader
-from svc_notebook.service.engine.parallel import segment_threads
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes

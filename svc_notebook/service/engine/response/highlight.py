@@ -24,7 +24,7 @@ from svc_notebook.core.tokenization.tokenizer import (
     split,
     split_camel,
 )
-from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
+from svc_notebook.service.engine.execution import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
 from svc_notebook.service.engine.index.schema import INTERNAL
 from svc_notebook.service.engine.response.highlight_matcher import Matcher, Run, Runs, TokenMatch

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
+from svc_notebook.service.engine.execution import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID, split_excluded
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters

@@ -10,8 +10,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment import SegmentReader
-from svc_notebook.service.engine.semantic.latent_model import LatentModel
-from svc_notebook.service.engine.semantic.model_settings import ModelSettings
+from svc_notebook.service.engine.semantic.latent_model import LatentModel, ModelSettings
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 
 # The source of vectors that a latent semantic model gives.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from svc_notebook.service.engine.deadline import stop_clock
+from svc_notebook.service.engine.execution import stop_clock
 from svc_notebook.service.engine.text.word_forms import standard_table
 
 # The endings of singular and plural nouns by language, normalized.

@@ -18,7 +18,7 @@ from svc_notebook.service.engine.text.lemmatization import (
 from svc_notebook.service.engine.text.stems import Stemmer, find_stemmer
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.synonyms import Thesaurus
-from svc_notebook.service.engine.text.table_builds import is_table_ready
+from svc_notebook.service.engine.text.word_forms import is_table_ready
 
 Entry = Mapping[str, Any]
 Phrase = tuple[str, ...]

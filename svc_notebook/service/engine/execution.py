@@ -1,21 +1,26 @@
-"""The limits of a search: loops check its time, and what builds its answer counts bytes.
+"""The execution of a search: its limits, and the threads that share its work.
 
-The deadline is a context variable of the search, so that every loop can read it. Without a
-deadline, as for writes, nothing is interrupted.
+Loops check the time of a search, and what builds its answer counts bytes. The deadline is a context
+variable, so that every loop can read it; without one, as for writes, nothing is interrupted.
+Several segments are searched at a time: NumPy releases Python's lock in most operations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from time import monotonic
+from typing import TypeVar
 
 from svc_notebook.errors import BadInput, Refused
 
 # Less than the 5 s client timeout, so that clients receive the error.
 SEARCH_TIMEOUT_SECONDS = 4.0
-
 # Maximum bytes of the answer to one search, and of the hits of all searches of one call.
 MAX_ANSWER_BYTES = 64 * 2**20
 
@@ -118,3 +123,69 @@ def count_answer_bytes(size: int) -> None:
     """Count bytes of the current search's answer; raises `BadInput` if they are too many."""
     if (deadline := _current.get()) is not None:
         deadline.count(size)
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+# Fewer records are searched by one thread.
+MIN_PARALLEL_RECORDS = 400_000
+MAX_THREADS = 8
+
+
+def count_processors() -> int:
+    """Return the number of processors that this process may use."""
+    usable = getattr(os, "sched_getaffinity", None)  # not on Windows and macOS
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+class SegmentThreads:
+    """The threads of a process that help searches of large indices; `most` counts the caller."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = threading.Lock()
+        self._executor: ThreadPoolExecutor | None = None
+
+    def map(self, act: Callable[[T], R], items: Sequence[T], records: int) -> list[R]:
+        """Return the results of a function for each item; the caller and free threads share them.
+
+        `records` is the number of records of all items together. The threads have the context
+        variables of the caller. The first error is raised when all threads have stopped.
+        """
+        if len(items) < 2 or self.most < 2 or records < MIN_PARALLEL_RECORDS:
+            return [act(item) for item in items]
+        results: dict[int, R] = {}
+        left = deque(enumerate(items))
+
+        def work() -> None:
+            while left:
+                try:
+                    number, item = left.popleft()
+                except IndexError:  # another thread took the last one
+                    return
+                try:
+                    results[number] = act(item)
+                except BaseException:
+                    left.clear()
+                    raise
+
+        helpers = self._start(work, min(self.most, len(items)) - 1)
+        try:
+            work()
+        finally:
+            # A helper that has not begun has nothing to do any more.
+            wait([helper for helper in helpers if not helper.cancel()])
+        for helper in helpers:
+            if not helper.cancelled():
+                helper.result()
+        return [results[number] for number in range(len(items))]
+
+    def _start(self, work: Callable[[], None], count: int) -> list[Future[None]]:
+        with self._lock:
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(self.most - 1, "svc-segments")
+        return [self._executor.submit(copy_context().run, work) for _ in range(count)]
+
+
+# The threads of this process.
+segment_threads = SegmentThreads(min(count_processors(), MAX_THREADS))
