@@ -11,7 +11,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.core.accessor_registration import import_accessors, register_accessors
+from svc_notebook.core.imports import import_accessors, register_accessors
 from svc_notebook.faces.functions import homes
 
 if TYPE_CHECKING:

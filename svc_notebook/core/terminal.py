@@ -1,11 +1,18 @@
-"""Output and input in a terminal: text without control characters, questions, prompts for keys."""
+"""Terminals: text without control characters, questions, prompts for keys, warnings to users."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from getpass import GetPassWarning, getpass
 
+from svc_notebook.core.redaction import mask_secrets
+
+# What writes a text in the words of the surface that the user typed in: functions by default.
+_spelling: ContextVar[Callable[[str], str]] = ContextVar("spelling", default=str)
 # Control characters that only move the cursor forward.
 KEPT = "\n\t"
 # C0, DEL, C1, the marks and overrides of writing direction, and the line ends of Unicode.
@@ -67,3 +74,19 @@ def runs_in_kernel() -> bool:
     """Return whether this process is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(shell, "kernel")
+
+
+@contextmanager
+def spell_warnings(spell: Callable[[str], str]) -> Iterator[None]:
+    """Write the texts of warnings by `spell` while the context is open."""
+    token = _spelling.set(spell)
+    try:
+        yield
+    finally:
+        _spelling.reset(token)
+
+
+def warn_user(text: str, category: type[UserWarning] = UserWarning) -> None:
+    """Issue a warning every time, without a source line of this package."""
+    text = _spelling.get()(mask_secrets(text))
+    warnings.warn_explicit(escape_controls(text), category, "<svc>", 1)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.core.import_speed import import_quickly
+from svc_notebook.core.imports import import_quickly
 
 
 class Node:

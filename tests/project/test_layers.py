@@ -38,11 +38,10 @@ PUBLIC_DOORS = {"tuning/clicks", "tuning/plots"}
 # it in this table, and the packages from elsewhere that are named beside it.
 LAYERS: list[dict[str, set[str]]] = [
     {
-        "accessor_registration": set(),
         "core": set(),
         "errors": set(),
         "foreign_names": set(),
-        "import_speed": set(),
+        "imports": set(),
         "leases": set(),
         "model_endpoint": {"httpx", "msgspec"},
         "official_names": set(),

@@ -30,7 +30,6 @@ NOUNS_IN_ING = {
     "sending": "the part of a load that sends",
     "top_k_pruning": "the term of information retrieval",
     "tuning": "relevance tuning",
-    "warning": "a noun",
 }
 # A private helper may share its name with one elsewhere: nobody imports it.
 SHARED_CLASSES: dict[str, str] = {}
@@ -47,8 +46,8 @@ STORED_NAMES = {
     "svc_notebook/faces/editors/query_editor/editor.py: place",
     "svc_notebook/faces/editors/ranking_explanation.py: place",
     "svc_notebook/faces/editors/settings_editor.py: place",
-    "svc_notebook/service/crawl/outcomes.py: found",
-    "svc_notebook/service/crawlers/task.py: known",
+    "svc_notebook/service/crawl/visits.py: found",
+    "svc_notebook/service/crawlers/crawler.py: known",
     "svc_notebook/service/indices/cursors.py: place",
     "svc_notebook/tuning/changes/snapshots.py: one",
 }

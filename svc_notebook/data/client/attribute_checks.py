@@ -20,7 +20,7 @@ from svc_notebook.core.api.attributes import (
 )
 from svc_notebook.core.api.filter_advice import explain_ineffective
 from svc_notebook.core.api.integers import is_number
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.errors import NotFound, SvcError, UnknownAttributeWarning, did_you_mean
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from typing import ClassVar, Generic, TypeVar
 
 import msgspec
 
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.files import (
     add_checksum,
     hold_lock,
@@ -24,6 +23,7 @@ from svc_notebook.core.files import (
     verify_checksum,
     write_atomically,
 )
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.config import ClientConfig
 from svc_notebook.errors import BadInput, did_you_mean
 

@@ -21,7 +21,7 @@ from svc_notebook.core.api import SearchApi
 from svc_notebook.core.api.endpoint import Decode
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.shapes import SearchAnswer
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.background_loop import regular_wake_ups
 from svc_notebook.data.client.tasks import OnProgress, Tasks, sort_tasks
 from svc_notebook.errors import (

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 from svc_notebook.core.api.families.indices import CopyScope
 from svc_notebook.core.api.shapes import BatchRequest, Record
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.files import LOCK_POLL_SECONDS, FileLock, is_locked, user_state_folder
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import background_loop
 from svc_notebook.data.client.operations import BATCH_RECORDS, count_records, is_own, write_and_wait
 from svc_notebook.data.client.tasks import OnProgress

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import Secret
 from svc_notebook.data.client.request_options import TIMEOUTS
 from svc_notebook.data.client.retry import check_seconds

@@ -11,8 +11,8 @@ from typing import Any, get_args, get_origin
 
 from svc_notebook.core.api.texts import read_pairs, read_seconds
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.foreign_names import same_name, suggest_argument
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.declarations import BodyDocument
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
 from svc_notebook.faces.commands.cell_body import read_body, read_documents

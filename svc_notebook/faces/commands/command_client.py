@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from svc_notebook.core.api.warning import warn_user
-from svc_notebook.core.terminal import is_yes
+from svc_notebook.core.terminal import is_yes, warn_user
 from svc_notebook.data.client import Client
 from svc_notebook.data.session import (
     VARIABLES,

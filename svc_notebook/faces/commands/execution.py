@@ -17,10 +17,9 @@ from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.core import terminal
-from svc_notebook.core.api.warning import spell_warnings
 from svc_notebook.core.display import shorten
 from svc_notebook.core.temporary_folders import TemporaryFolder
-from svc_notebook.core.terminal import is_yes
+from svc_notebook.core.terminal import is_yes, spell_warnings
 from svc_notebook.errors import BadOption, NotFound, Stopped, SvcError
 from svc_notebook.faces.commands.binding import BoundCall
 from svc_notebook.faces.commands.help import help as help_on

@@ -10,8 +10,12 @@ from typing import Any, TypedDict, cast
 from pandas import DataFrame
 
 from svc_notebook.core.api.parameters import SearchParams
-from svc_notebook.core.api.sample_sizes import compute_sample_sizes
-from svc_notebook.core.api.shapes.ab_tests import ABTestConfiguration, EffectMetric, VariantFields
+from svc_notebook.core.api.shapes.ab_tests import (
+    ABTestConfiguration,
+    EffectMetric,
+    VariantFields,
+    compute_sample_sizes,
+)
 from svc_notebook.data import frames
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import Backend

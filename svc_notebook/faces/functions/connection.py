@@ -6,8 +6,7 @@ import time
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
-from svc_notebook.core.api.warning import warn_user
-from svc_notebook.core.terminal import prompt_for_key
+from svc_notebook.core.terminal import prompt_for_key, warn_user
 from svc_notebook.data import session
 from svc_notebook.data.client import JOURNALS, Client, HostChoice, application_folder
 from svc_notebook.data.declarations import public, verb, verb_only

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.files import write_named_file
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.faces.functions.text_values import is_json
 

@@ -16,7 +16,7 @@ from svc_notebook.core.api.attributes import (
     split_conjunction,
 )
 from svc_notebook.core.api.messages import PAGINATION_MESSAGE
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import (
     FACETS,
     AsyncClient,

@@ -15,7 +15,7 @@ from pandas.api.types import is_datetime64_any_dtype
 from svc_notebook.core.api.event_checks import MAX_EVENTS_PER_CALL, check_parts, check_token
 from svc_notebook.core.api.shapes import Event, EventType
 from svc_notebook.core.api.validation import hints
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data import frames
 from svc_notebook.data.declarations import BodyDocument, accessor, accessor_only, public, verb
 from svc_notebook.data.frames import Backend, added_to, hits_of

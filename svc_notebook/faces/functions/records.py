@@ -10,8 +10,8 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.core.api.shapes import BatchRequest
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.display import shorten
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import (
     BATCH_RECORDS,
     AsyncClient,

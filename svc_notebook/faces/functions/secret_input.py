@@ -13,8 +13,7 @@ from typing import Unpack
 from pandas import DataFrame
 
 from svc_notebook.core.api.secured_keys import Restrictions
-from svc_notebook.core.api.warning import warn_user
-from svc_notebook.core.terminal import prompt_for_key
+from svc_notebook.core.terminal import prompt_for_key, warn_user
 from svc_notebook.data.client import Secret
 from svc_notebook.data.declarations import verb, verb_only
 from svc_notebook.data.session import AnyClient

@@ -9,8 +9,8 @@ from typing import Any
 from IPython.core import completer
 from IPython.core.magic import no_var_expand
 
-from svc_notebook.core.accessor_registration import import_accessors
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.imports import import_accessors
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.errors import BadOption, SvcError
 from svc_notebook.faces.commands.binding import bind_words
 from svc_notebook.faces.commands.call_completion import CallSuggestions, complete_call

@@ -7,7 +7,7 @@ from typing import Any
 
 from IPython.core import completer
 
-from svc_notebook.core.accessor_registration import register_accessors
+from svc_notebook.core.imports import register_accessors
 
 MATCHER = "svc_notebook"
 

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, cast
 import msgspec
 import numpy as np
 
-from svc_notebook.core.api.sample_sizes import compute_sample_sizes
 from svc_notebook.core.api.shapes.ab_tests import (
     CurrencyFigures,
     EffectMetric,
     FilterEffects,
     MinimumEffect,
     VariantFigures,
+    compute_sample_sizes,
 )
 from svc_notebook.service.analytics.ab_tests import StoredTest
 from svc_notebook.service.analytics.figures import (

@@ -11,11 +11,11 @@ import msgspec
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import ExternalTable
-from svc_notebook.service.crawl.extraction.charset import decode
-from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.extraction.page import decode
 from svc_notebook.service.crawl.transport.decompression import Body
 from svc_notebook.service.crawl.transport.fetcher import Fetcher, FetchResponse
 from svc_notebook.service.crawl.urls import UrlNormalizer, normalize
+from svc_notebook.service.crawl.visits import FetchFailure
 
 MAX_EXTERNAL_DATA_BYTES = 64 << 20
 GZIP = b"\x1f\x8b"

@@ -13,10 +13,9 @@ from urllib.parse import urlsplit
 
 from svc_notebook.errors import SvcError
 from svc_notebook.service.crawl.configuration import Configuration
-from svc_notebook.service.crawl.ledger import PendingUrl, UrlLedger
-from svc_notebook.service.crawl.outcomes import VisitOutcome
 from svc_notebook.service.crawl.page_processor import PageProcessor
 from svc_notebook.service.crawl.transport.fetcher import Fetcher
+from svc_notebook.service.crawl.visits import PendingUrl, UrlLedger, VisitOutcome
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction import Extractors

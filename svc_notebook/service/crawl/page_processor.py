@@ -12,27 +12,20 @@ from urllib.parse import unquote, urlsplit
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import Action, Configuration
 from svc_notebook.service.crawl.external_data import Row, read_sources, rows_of
-from svc_notebook.service.crawl.extracted_records import find_duplicates, name_records
 from svc_notebook.service.crawl.extraction import (
     FetchedPage,
     Unreadable,
     file_type,
     sniff_media_type,
 )
-from svc_notebook.service.crawl.ledger import PendingUrl
 from svc_notebook.service.crawl.link_policy import LinkPolicy, Scope
-from svc_notebook.service.crawl.outcomes import (
-    REASONS,
-    ActionResult,
-    Category,
-    FetchFailure,
-    ReadPage,
-    Remembered,
-    VisitOutcome,
-    refuse_status,
+from svc_notebook.service.crawl.page_results import (
+    Revalidation,
+    conditional_headers,
+    find_duplicates,
+    name_records,
 )
 from svc_notebook.service.crawl.request_options import BrowserLogin
-from svc_notebook.service.crawl.revalidation import Revalidation, conditional_headers
 from svc_notebook.service.crawl.site_files import (
     MAX_INDEX_DEPTH,
     MAX_SITEMAP_BYTES,
@@ -40,14 +33,25 @@ from svc_notebook.service.crawl.site_files import (
     Robots,
     read_sitemap,
 )
-from svc_notebook.service.crawl.transport.cookies import HostCookies
 from svc_notebook.service.crawl.transport.fetcher import (
     MAX_REDIRECTS,
     Fetcher,
     FetchResponse,
     too_many_redirects,
 )
+from svc_notebook.service.crawl.transport.host_state import HostCookies
 from svc_notebook.service.crawl.urls import origin
+from svc_notebook.service.crawl.visits import (
+    REASONS,
+    ActionResult,
+    Category,
+    FetchFailure,
+    PendingUrl,
+    ReadPage,
+    Remembered,
+    VisitOutcome,
+    refuse_status,
+)
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction import Document, Extractors

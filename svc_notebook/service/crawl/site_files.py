@@ -9,9 +9,9 @@ from xml.parsers import expat
 
 from protego import Protego
 
-from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.transport.fetcher import USER_AGENT, Fetcher, FetchResponse
 from svc_notebook.service.crawl.urls import normalize, origin
+from svc_notebook.service.crawl.visits import FetchFailure
 
 # The maximum size of the file (RFC 9309, 2.5, requires at least as much).
 MAX_ROBOTS_BYTES = 500 << 10

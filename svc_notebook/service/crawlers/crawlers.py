@@ -11,9 +11,18 @@ from urllib.parse import urlsplit
 
 from svc_notebook.core.api.shapes import CrawledUrl, CrawlTest, UrlStatistic, UrlStatus
 from svc_notebook.errors import BadInput, TooMany
+from svc_notebook.service.crawlers.configurations import (
+    check_config,
+    check_name,
+    find_config_error,
+    find_index_conflicts,
+    need_crawl,
+    next_due,
+)
 from svc_notebook.service.crawlers.crawl import last_crawl, read_url_outcomes, read_warnings
 from svc_notebook.service.crawlers.crawler import (
     Config,
+    Kind,
     StoredCrawler,
     add_version,
     change_crawler,
@@ -21,28 +30,17 @@ from svc_notebook.service.crawlers.crawler import (
     current_configs,
     delete_crawler,
     find_crawler,
-    insert_crawler,
-    read_crawlers,
-)
-from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
-from svc_notebook.service.crawlers.preconditions import (
-    check_config,
-    check_name,
-    find_config_error,
-    find_index_conflicts,
-    need_crawl,
-)
-from svc_notebook.service.crawlers.reindex import begin_reindex, cancel_crawl, unblock
-from svc_notebook.service.crawlers.schedule_times import next_due
-from svc_notebook.service.crawlers.scheduler import CrawlScheduler
-from svc_notebook.service.crawlers.task import (
-    Kind,
     find_task,
+    insert_crawler,
     insert_task,
     last_write,
+    read_crawlers,
     recent_times,
 )
-from svc_notebook.service.crawlers.trial import try_url
+from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
+from svc_notebook.service.crawlers.jobs import try_url
+from svc_notebook.service.crawlers.reindex import begin_reindex, cancel_crawl, unblock
+from svc_notebook.service.crawlers.scheduler import CrawlScheduler
 from svc_notebook.service.indices.published_index import stamp_now
 
 DAY_SECONDS = 24 * 3600
@@ -202,7 +200,7 @@ class Crawlers:
 
     def statistics(self, id: str) -> list[UrlStatistic]:
         """Return the numbers of URLs of the last crawl by outcome, most frequent first."""
-        from svc_notebook.service.crawl.outcomes import describe_reason
+        from svc_notebook.service.crawl.visits import describe_reason
 
         crawl = last_crawl(self._dependencies.store, self.find(id).number)
         rows = self._dependencies.store.read(

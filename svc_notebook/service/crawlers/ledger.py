@@ -23,8 +23,13 @@ from svc_notebook.service.crawlers.crawl import (
     last_crawl,
     temporary_index_name,
 )
-from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
-from svc_notebook.service.crawlers.task import end_task, read_urls, store_urls
+from svc_notebook.service.crawlers.crawler import (
+    Config,
+    StoredCrawler,
+    end_task,
+    read_urls,
+    store_urls,
+)
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store
@@ -36,8 +41,7 @@ from svc_notebook.service.tasks.batch_operations import (
 from svc_notebook.service.tasks.queue import NewTask, TaskQueue, TaskTransaction
 
 if TYPE_CHECKING:
-    from svc_notebook.service.crawl.ledger import PendingUrl
-    from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
+    from svc_notebook.service.crawl.visits import PendingUrl, Remembered, VisitOutcome
 
 # Limit of the message of one URL: extractors and libraries return messages of any length.
 MAX_MESSAGE_CHARS = 500
@@ -68,7 +72,7 @@ class CrawlLedger:
 
     def waiting(self, n: int) -> list[PendingUrl]:
         """Return the first `n` pending URLs, by depth, then by order of discovery."""
-        from svc_notebook.service.crawl.ledger import PendingUrl
+        from svc_notebook.service.crawl.visits import PendingUrl
 
         rows = self._store.read(
             "SELECT url, depth, kind, seed, hops FROM crawl_urls "
@@ -133,7 +137,7 @@ class CrawlLedger:
 
     def remembered(self, url: str) -> Remembered | None:
         """Return the revalidation data of a URL from the last whole crawl, or None."""
-        from svc_notebook.service.crawl.outcomes import Remembered
+        from svc_notebook.service.crawl.visits import Remembered
 
         rows = self._store.read(
             "SELECT remembered FROM crawl_urls WHERE crawl = ? AND url = ?", self._before, url
@@ -161,7 +165,7 @@ class TaskLedger:
 
     def waiting(self, n: int) -> list[PendingUrl]:
         """Return the first `n` URLs that were not visited yet."""
-        from svc_notebook.service.crawl.ledger import PendingUrl
+        from svc_notebook.service.crawl.visits import PendingUrl
 
         urls = read_urls(self._store, self._task)
         return [PendingUrl(url, seed=True, hops=urls.hops.get(url, 0)) for url in urls.left[:n]]

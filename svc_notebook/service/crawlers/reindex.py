@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.service.crawlers.configurations import find_config_error, next_due, read_config
 from svc_notebook.service.crawlers.crawl import (
     Crawl,
     drop_others,
@@ -26,15 +27,17 @@ from svc_notebook.service.crawlers.crawl import (
 )
 from svc_notebook.service.crawlers.crawler import (
     Config,
+    Kind,
     StoredCrawler,
     change_crawler,
     current_config,
+    end_blocking,
+    end_task,
     find_crawler,
+    find_task,
+    insert_task,
 )
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
-from svc_notebook.service.crawlers.preconditions import find_config_error, read_config
-from svc_notebook.service.crawlers.schedule_times import next_due
-from svc_notebook.service.crawlers.task import Kind, end_blocking, end_task, find_task, insert_task
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.indices.records import count_bodies
 from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations

@@ -13,14 +13,17 @@ from typing import Any, TypeVar
 
 from svc_notebook.errors import BadInput, Refused
 from svc_notebook.service.background_thread import BackgroundThread
+from svc_notebook.service.crawlers.configurations import need_crawl, part_due
 from svc_notebook.service.crawlers.crawl import last_crawl, sweep_crawls
-from svc_notebook.service.crawlers.crawler import StoredCrawler, current_config, read_crawlers
+from svc_notebook.service.crawlers.crawler import (
+    StoredCrawler,
+    current_config,
+    pending_urls,
+    read_crawlers,
+)
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
-from svc_notebook.service.crawlers.preconditions import need_crawl
+from svc_notebook.service.crawlers.jobs import run_reindex, run_urls
 from svc_notebook.service.crawlers.reindex import begin_reindex
-from svc_notebook.service.crawlers.schedule_times import part_due
-from svc_notebook.service.crawlers.task import pending_urls
-from svc_notebook.service.crawlers.work import run_reindex, run_urls
 from svc_notebook.service.heap import release_free_memory
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import pandas as pd
 
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.display import shorten
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient, Client
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.session import AnyClient, asynchronous

@@ -14,7 +14,7 @@ import msgspec
 
 from svc_notebook.core.api.attributes import attributes_in
 from svc_notebook.core.api.parameters import LOCAL_PARAMETERS
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient, is_scratch
 from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, KeyRefused, Stopped, SvcError
 from svc_notebook.tuning.changes.interruptions import (

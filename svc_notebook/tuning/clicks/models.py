@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.errors import BadInput
 
 Model = Literal["ctr", "dctr", "coec", "sdbn", "pbm"]

@@ -15,9 +15,9 @@ from svc_notebook.core.api import SearchApi
 from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, rename_settings
 from svc_notebook.core.api.parameters import Settings
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.display import format_count
 from svc_notebook.core.files import write_all
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient, parse_name
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.tuning.changes.diff import Differences, tabulate, write_differences

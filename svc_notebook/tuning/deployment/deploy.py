@@ -12,8 +12,8 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.display import format_number
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import OnProgress, TemporaryIndex, copy_around, count_records
 from svc_notebook.data.loading import default_share
 from svc_notebook.errors import BadInput, Stopped, SvcError

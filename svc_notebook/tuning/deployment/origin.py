@@ -14,13 +14,13 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.files import (
     add_checksum,
     user_data_folder,
     verify_checksum,
     write_atomically,
 )
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.state import IndexConfiguration, Objects, Scope, is_default

@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.display import format_count
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import OnProgress
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous

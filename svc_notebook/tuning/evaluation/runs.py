@@ -17,8 +17,8 @@ from pandas import DataFrame, Series
 from svc_notebook.core.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.core.api.warning import warn_user
 from svc_notebook.core.display import shorten, text_of
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient, OnProgress, run_together
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous

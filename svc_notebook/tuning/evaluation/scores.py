@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.metrics import (
     FAMILIES,

@@ -13,7 +13,7 @@ from svc_notebook.core.api.attributes import attributes_in, filtered_attributes
 from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, rename_settings
 from svc_notebook.core.api.parameters import Settings
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import (
     AsyncClient,
     ResourceKind,

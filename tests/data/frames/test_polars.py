@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import svc_notebook as svc
-from svc_notebook.core.accessor_registration import register_accessors
+from svc_notebook.core.imports import register_accessors
 from svc_notebook.data.client import Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
 from tests.conftest import Running, examples

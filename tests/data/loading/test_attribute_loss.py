@@ -19,7 +19,7 @@ import pytest
 
 import svc_notebook as svc
 from benchmarks.load import DiscardingServer
-from svc_notebook.core.accessor_registration import register_accessors
+from svc_notebook.core.imports import register_accessors
 from svc_notebook.data.client import background_loop
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.lab.kernel import LabCalls

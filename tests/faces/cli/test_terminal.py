@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.core.api import ENDPOINTS, Endpoint, RequestSpec
-from svc_notebook.core.api.warning import warn_user
-from svc_notebook.core.terminal import KEPT, escape_controls
+from svc_notebook.core.terminal import KEPT, escape_controls, warn_user
 from svc_notebook.data.client import Client, ClientConfig, Progress, Secret
 from svc_notebook.data.session import connection as connecting
 from svc_notebook.errors import BadInput, NotFound, SvcError

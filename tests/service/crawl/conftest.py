@@ -11,10 +11,9 @@ import pytest
 from svc_notebook.service.crawl.configuration import read_configuration
 from svc_notebook.service.crawl.extraction import Extractors
 from svc_notebook.service.crawl.frontier import crawl
-from svc_notebook.service.crawl.ledger import PendingUrl
-from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 from svc_notebook.service.crawl.page_processor import visit
 from svc_notebook.service.crawl.transport.fetcher import Fetcher
+from svc_notebook.service.crawl.visits import PendingUrl, Remembered, VisitOutcome
 from tests.service.crawl.memory_ledger import MemoryLedger
 from tests.service.crawl.site import Site
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from svc_notebook.service.crawl.ledger import PendingUrl
-from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
+from svc_notebook.service.crawl.visits import PendingUrl, Remembered, VisitOutcome
 
 
 @dataclass

@@ -16,10 +16,10 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import read_configuration
-from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.transport.decompression import Body
 from svc_notebook.service.crawl.transport.fetcher import Fetcher, FetchResponse
-from svc_notebook.service.crawl.transport.throttle import Throttle
+from svc_notebook.service.crawl.transport.host_state import Throttle
+from svc_notebook.service.crawl.visits import FetchFailure
 from tests.service.crawl.site import Asked, Reply, Site
 
 

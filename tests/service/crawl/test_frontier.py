@@ -10,7 +10,7 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.frontier import LEDGER_READ_URLS
-from svc_notebook.service.crawl.ledger import PendingUrl
+from svc_notebook.service.crawl.visits import PendingUrl
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.extraction.test_files import PDF
 from tests.service.crawl.memory_ledger import MemoryLedger

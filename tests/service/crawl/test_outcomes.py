@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.service import crawl
-from svc_notebook.service.crawl import outcomes
-from svc_notebook.service.crawl.outcomes import REASONS, describe_reason, refuse_status
+from svc_notebook.service.crawl import visits
+from svc_notebook.service.crawl.visits import REASONS, describe_reason, refuse_status
 
 PACKAGE = Path(crawl.__file__).parent
 PAGE = (PACKAGE.parents[2] / "docs" / "crawlers.md").read_text(encoding="utf-8")
@@ -34,7 +34,7 @@ def test_no_unknown_reason_is_documented() -> None:
 
 
 def test_every_failure_has_its_own_message() -> None:
-    assert set(outcomes.FAILURES) == (FAILURES - set(REASONS)) | {"internal_error"}
+    assert set(visits.FAILURES) == (FAILURES - set(REASONS)) | {"internal_error"}
     assert describe_reason("http_404") == "The server answers 404 (Not Found)"
     assert describe_reason("canonical") == REASONS["canonical"][2]
     assert describe_reason("what_came_later") == "what came later"

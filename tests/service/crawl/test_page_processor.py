@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from svc_notebook.service import limits
-from svc_notebook.service.crawl.extracted_records import MAX_RECORD_BYTES
 from svc_notebook.service.crawl.extraction import Extractors
+from svc_notebook.service.crawl.page_results import MAX_RECORD_BYTES
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.memory_ledger import MemoryLedger
 from tests.service.crawl.site import Asked, Reply, Site, html

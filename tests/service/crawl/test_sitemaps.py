@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.site_files import MAX_SITEMAP_BYTES, MAX_SITEMAP_URLS, read_sitemap
+from svc_notebook.service.crawl.visits import FetchFailure
 
 SPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 PLAIN = (

@@ -16,10 +16,9 @@ import pytest
 from svc_notebook.errors import Refused
 from svc_notebook.service.app import App
 from svc_notebook.service.crawlers.crawl import Crawl
-from svc_notebook.service.crawlers.crawler import find_crawler
+from svc_notebook.service.crawlers.crawler import StoredCrawlerTask, find_crawler
+from svc_notebook.service.crawlers.jobs import run_reindex, run_urls
 from svc_notebook.service.crawlers.reindex import begin_reindex, block_urls
-from svc_notebook.service.crawlers.task import StoredCrawlerTask
-from svc_notebook.service.crawlers.work import run_reindex, run_urls
 from svc_notebook.service.folder import Idleness
 from svc_notebook.service.migrations import MIGRATIONS
 from svc_notebook.service.service import Service

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from svc_notebook.service.crawlers.schedule_times import next_due, part_due
+from svc_notebook.service.crawlers.configurations import next_due, part_due
 from tests.service.crawlers.conftest import EXTRACTOR, Clock, Desk, Site, configuration
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC).timestamp()

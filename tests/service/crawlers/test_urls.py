@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.app import App
-from svc_notebook.service.crawlers import trial
+from svc_notebook.service.crawlers import jobs
 from svc_notebook.service.crawlers.crawlers import MAX_CRAWL_CALLS_PER_DAY
 from tests.service.crawlers.conftest import Clock, Desk, Site, configuration
 
@@ -275,7 +275,7 @@ def test_a_url_is_tested_in_its_normalized_form(desk: Desk, site: Site, crawler:
 def test_a_trial_timeout_names_the_last_step(
     desk: Desk, site: Site, crawler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trial, "TRIAL_SECONDS", 0.5)
+    monkeypatch.setattr(jobs, "TRIAL_SECONDS", 0.5)
     site.open.clear()
 
     told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/p1"})

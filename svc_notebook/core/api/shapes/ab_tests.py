@@ -1,10 +1,12 @@
-"""Shapes of A/B tests: their variants, their configuration, and the figures of each variant.
+"""Shapes of A/B tests: variants, configuration, figures of each variant, and sizes of samples.
 
 A rate is null if nothing was counted from which it can be computed.
 """
 
 from __future__ import annotations
 
+import math
+from statistics import NormalDist
 from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
@@ -13,8 +15,11 @@ from svc_notebook.core.api.parameters import SearchParams
 
 # The vendor tests one variant against the control.
 VARIANTS_PER_TEST = 2
+
 Share = Annotated[int, Meta(ge=1, le=99)]
+
 EffectMetric = Literal["clickThroughRate", "conversionRate", "addToCartRate", "purchaseRate"]
+
 ABTestStatus = Literal["active", "stopped", "expired", "failed"]
 
 
@@ -154,3 +159,26 @@ class ABTestEstimate(TypedDict):
 
     durationDays: NotRequired[int]
     sampleSizes: NotRequired[list[int]]
+
+
+def compute_sample_sizes(
+    first: float,
+    second: float,
+    ratio: float,
+    power: float = 0.8,
+    significance: float = 0.05,
+) -> list[int]:
+    """Return how many searches with two rates show that these differ.
+
+    `ratio` is the number of searches with the second rate, divided by that with the first.
+    """
+    normal = NormalDist()
+    pooled = (first + ratio * second) / (1 + ratio)
+    without_change = math.sqrt(pooled * (1 - pooled) * (1 + 1 / ratio))
+    with_change = math.sqrt(first * (1 - first) + second * (1 - second) / ratio)
+    distance = (
+        normal.inv_cdf(1 - significance / 2) * without_change
+        + normal.inv_cdf(power) * with_change
+    )  # fmt: skip
+    size = (distance / (first - second)) ** 2
+    return [math.ceil(size), math.ceil(size * ratio)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from svc_notebook.core.api.warning import warn_user
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.operations import count_records, index_exists, is_own
 from svc_notebook.data.client.temporary_index import TemporaryIndex
 from svc_notebook.data.loading.load_plan.plan import LoadPlan

@@ -14,15 +14,16 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.extraction.charset import decode
-from svc_notebook.service.crawl.extraction.markup import paragraph, write_page
 from svc_notebook.service.crawl.extraction.office import read_office
 from svc_notebook.service.crawl.extraction.page import (
     FetchedPage,
     Unreadable,
+    decode,
     file_type,
     own_code_location,
+    paragraph,
     sniff_media_type,
+    write_page,
 )
 from svc_notebook.service.crawl.urls import resolve
 

@@ -9,13 +9,17 @@ however that happens.
 from __future__ import annotations
 
 import asyncio
+import html.entities
+import json
 import os
 import queue
 import re
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from typing import IO, Any, NoReturn
 
 import msgspec
@@ -30,9 +34,14 @@ from py_mini_racer import (
 
 from svc_notebook.service.crawl.extraction.document import read_document
 from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable, own_code_location
-from svc_notebook.service.crawl.extraction.script import read_script
 from svc_notebook.service.crawl.extraction.worker import receive, send
 
+FOLDER = Path(__file__).parent / "script"
+ENTRY = "runner.js"
+IMPORT = re.compile(r'^import (?:\{[^}]*\} from )?"\./([^"]+)";$', re.MULTILINE)
+EXPORT = re.compile(r"^export (?=(?:function|class|const) (\w+))", re.MULTILINE)
+COMMENT = re.compile(r"^ *(?:/\*\*(?:(?!\*/)[\s\S])*\*/|//[^\n]*)\n", re.MULTILINE)
+ENTITIES = 'const ENTITIES = "{}";'
 # The source of a function that was defined as a method in the configuration.
 METHOD = re.compile(r"\s*(?:async\s+)?(recordExtractor|linkExtractor)\s*\(")
 SOURCE_NAME = "recordExtractor"
@@ -346,6 +355,44 @@ def limit_memory(size: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (size, size))
     except (ImportError, OSError, ValueError):  # not on Windows: only V8's limit applies
         pass
+
+
+@cache
+def read_script() -> str:
+    """Return the script; it evaluates to the entry's exports and defines no globals."""
+    order = dict.fromkeys(walk_imports(ENTRY))
+    texts = {name: COMMENT.sub("", (FOLDER / name).read_text(encoding="utf-8")) for name in order}
+    texts["entities.js"] = texts["entities.js"].replace(ENTITIES, _encode_entities())
+    scopes = [
+        f"const {_exported_names(text)} = (() => {{{_module_body(text)}}})();"
+        for text in texts.values()
+    ]
+    return "\n".join(
+        ['(() => {"use strict";', *scopes, f"return {_exported_names(texts[ENTRY])};}})()"]
+    )
+
+
+def walk_imports(name: str) -> Iterator[str]:
+    """Yield the modules that a module imports, then the module itself."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    for match in IMPORT.finditer(text):
+        yield from walk_imports(match[1])
+    yield name
+
+
+def _exported_names(text: str) -> str:
+    """Return the exported names in braces, valid both as a pattern and as an object."""
+    return "{" + ", ".join(EXPORT.findall(text)) + "}"
+
+
+def _module_body(text: str) -> str:
+    """Return a module without imports that returns its exports; outer scopes hold the imports."""
+    return f"{EXPORT.sub('', IMPORT.sub('', text))}\nreturn {_exported_names(text)};"
+
+
+def _encode_entities() -> str:
+    """Return the HTML entity names as a JSON constant, parsed only by pages that need it."""
+    return f"const ENTITIES = {json.dumps(json.dumps(html.entities.html5))};"
 
 
 if __name__ == "__main__":

@@ -13,8 +13,7 @@ from html import escape
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from svc_notebook.service.crawl.extraction.markup import paragraph, table, write_page
-from svc_notebook.service.crawl.extraction.page import Unreadable
+from svc_notebook.service.crawl.extraction.page import Unreadable, paragraph, table, write_page
 
 TEXT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"

@@ -9,7 +9,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.rendering.browser import (
     BrowserEnded,
     CrawlBrowser,
@@ -35,6 +34,7 @@ from svc_notebook.service.crawl.transport.fetcher import (
     PageRequest,
     too_many_redirects,
 )
+from svc_notebook.service.crawl.visits import FetchFailure
 
 if TYPE_CHECKING:
     from playwright.async_api import Locator, Page, Request

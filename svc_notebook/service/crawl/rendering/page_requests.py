@@ -13,7 +13,6 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urlsplit
 
-from svc_notebook.service.crawl.outcomes import FetchFailure, refuse_status
 from svc_notebook.service.crawl.transport.fetcher import (
     MAX_PAGE_BYTES,
     MAX_REDIRECTS,
@@ -25,6 +24,7 @@ from svc_notebook.service.crawl.transport.fetcher import (
     too_many_redirects,
 )
 from svc_notebook.service.crawl.urls import normalize, origin
+from svc_notebook.service.crawl.visits import FetchFailure, refuse_status
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Request, Route

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.rendering.browser import (
     MAX_PROCESS_BYTES,
     BrowserEnded,
@@ -22,6 +21,7 @@ from svc_notebook.service.crawl.transport.fetcher import (
     Fetcher,
     FetchResponse,
 )
+from svc_notebook.service.crawl.visits import FetchFailure
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.visits import FetchFailure
 
 # The accepted encodings; brotli would need another library, and every server supports gzip.
 ACCEPTED_ENCODINGS = "gzip, deflate"

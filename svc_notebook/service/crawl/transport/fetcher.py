@@ -22,13 +22,12 @@ import msgspec
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.link_policy import Scope
-from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.request_options import LoginRequest
-from svc_notebook.service.crawl.transport.cookies import HostCookies
 from svc_notebook.service.crawl.transport.decompression import ACCEPTED_ENCODINGS, Body
+from svc_notebook.service.crawl.transport.host_state import HostCookies, Throttle
 from svc_notebook.service.crawl.transport.ssrf_guard import AddressGuard
-from svc_notebook.service.crawl.transport.throttle import Throttle
 from svc_notebook.service.crawl.urls import normalize, origin
+from svc_notebook.service.crawl.visits import FetchFailure
 
 USER_AGENT = "SvcNotebookCrawler"
 MAX_PAGE_BYTES = 10 << 20

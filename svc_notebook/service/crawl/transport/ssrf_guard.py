@@ -16,7 +16,7 @@ from typing import Any
 
 import httpcore
 
-from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.visits import FetchFailure
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.service.crawl.extraction.charset import decode
+from svc_notebook.service.crawl.extraction.page import decode
 
 CHARSET_PARAMETER = [
     ("utf-8", "text/html; charset=utf-8", ""),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from svc_notebook.service.crawl.extraction.script import ENTRY, FOLDER, read_script, walk
+from svc_notebook.service.crawl.extraction.engine import ENTRY, FOLDER, read_script, walk_imports
 
 
 def test_every_module_is_part_of_the_script() -> None:
-    assert {path.name for path in FOLDER.glob("*.js")} == set(walk(ENTRY))
+    assert {path.name for path in FOLDER.glob("*.js")} == set(walk_imports(ENTRY))
 
 
 def test_the_script_contains_no_module_syntax() -> None:

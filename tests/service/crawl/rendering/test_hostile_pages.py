@@ -11,8 +11,8 @@ import pytest
 from playwright.async_api import Error
 
 from svc_notebook.service.crawl.extraction import Extractors
-from svc_notebook.service.crawl.outcomes import VisitOutcome
 from svc_notebook.service.crawl.rendering.browser import CrawlBrowser
+from svc_notebook.service.crawl.visits import VisitOutcome
 from tests.service.crawl.rendering.hostile import PAGES, PrivateListener
 from tests.service.crawl.rendering.shop import SHOP, crawl_shop, wait_for_browsers
 from tests.service.crawl.site import Reply, Site

@@ -18,11 +18,11 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import read_configuration
-from svc_notebook.service.crawl.outcomes import Remembered
 from svc_notebook.service.crawl.rendering import browser
 from svc_notebook.service.crawl.rendering.browser import CrawlBrowser
 from svc_notebook.service.crawl.rendering.renderer import Renderer
 from svc_notebook.service.crawl.transport.fetcher import Fetcher, FetchResponse
+from svc_notebook.service.crawl.visits import Remembered
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.rendering.shop import browsers_of, wait_for_browsers
 from tests.service.crawl.site import Asked, Reply, Site

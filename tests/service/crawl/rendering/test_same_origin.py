@@ -10,11 +10,11 @@ import pytest
 
 from svc_notebook.service.crawl.configuration import read_configuration
 from svc_notebook.service.crawl.extraction import Extractors
-from svc_notebook.service.crawl.ledger import PendingUrl
 from svc_notebook.service.crawl.page_processor import visit
 from svc_notebook.service.crawl.rendering.page_requests import allows_request, unsafe_headers
 from svc_notebook.service.crawl.transport.fetcher import Fetcher
 from svc_notebook.service.crawl.transport.ssrf_guard import AddressGuard, GuardedStream
+from svc_notebook.service.crawl.visits import PendingUrl
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.site import Site
 

@@ -1,8 +1,9 @@
-"""Check crawler configurations before they are stored and before a crawl uses them."""
+"""Configurations of crawlers: checks before they are used, and the times of their schedules."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from importlib import import_module
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ from svc_notebook.service.store import Store
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.configuration import Configuration
-
+    from svc_notebook.service.crawl.schedule import Schedule
 
 # Compares the full names of indices in the current configurations.
 SHARED_INDICES_SQL = """
@@ -35,6 +36,10 @@ SHARED_INDICES_SQL = """
     WHERE one.id <> ? AND target IN (SELECT value FROM json_each(?))
     ORDER BY one.number
 """
+# The rights that a crawl needs on its indices; its key needs no other right.
+RIGHTS = ("addObject", "deleteObject", "deleteIndex", "settings", "editSettings")
+MAX_CRAWLER_NAME_CHARACTERS = 64
+MAX_INDEX_NAME_CHARACTERS = 200  # the name of a temporary index is longer and must also be valid
 
 
 def find_index_conflicts(store: Store, id: str, config: Config) -> list[str]:
@@ -48,12 +53,6 @@ def find_index_conflicts(store: Store, id: str, config: Config) -> list[str]:
         "records of the other; give one of them an `indexPrefix` or another `indexName`"
         for name, names in shared.items()
     ]
-
-
-# The rights that a crawl needs on its indices; its key needs no other right.
-RIGHTS = ("addObject", "deleteObject", "deleteIndex", "settings", "editSettings")
-MAX_CRAWLER_NAME_CHARACTERS = 64
-MAX_INDEX_NAME_CHARACTERS = 200  # the name of a temporary index is longer and must also be valid
 
 
 def need_crawl() -> None:
@@ -162,3 +161,43 @@ def _indices_error(dependencies: CrawlerDependencies, config: Config) -> str:
             primary = dependencies.catalog.replica_group(published)[0].name
             return f"`indexName`: {index} is a replica of {primary}; crawl into {primary}"
     return ""
+
+
+def next_due(config: Config, now: float) -> float | None:
+    """Return the next time of the schedules of the crawler and its actions, in Unix seconds."""
+    if not config.get("schedule") and not any(
+        action_or_schedule.get("schedule") for action_or_schedule in config["actions"]
+    ):
+        return None
+    parsed = read_config(config)
+    times = (
+        _after(action_or_schedule, now)
+        for action_or_schedule in (parsed.schedule, *(a.schedule for a in parsed.actions))
+    )
+    return min((time for time in times if time is not None), default=None)
+
+
+def part_due(config: Config, due: float) -> Config | None:
+    """Return the configuration with only the actions that are due; None for all actions.
+
+    Actions that share an index are crawled together, because a crawl replaces whole indices.
+    """
+    try:
+        parsed = read_config(config)
+    except BadInput:
+        return None
+    if _is_due(parsed.schedule, due):
+        return None
+    indices = {action.index for action in parsed.actions if _is_due(action.schedule, due)}
+    pairs = zip(config["actions"], parsed.actions, strict=True)
+    actions = [raw for raw, action in pairs if action.index in indices]
+    return {**config, "actions": actions} if actions else None
+
+
+def _is_due(schedule: Schedule | None, due: float) -> bool:
+    return _after(schedule, due - 1) == due
+
+
+def _after(schedule: Schedule | None, now: float) -> float | None:
+    moment = schedule.after(datetime.fromtimestamp(now, UTC)) if schedule else None
+    return moment.timestamp() if moment else None

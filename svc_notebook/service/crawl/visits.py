@@ -1,15 +1,15 @@
-"""Outcomes of a visit: each reason with its status, its category and a message for users.
+"""Visits of a crawl: URLs to visit, outcomes, and the interface of the store that keeps both.
 
-Failures also have reasons such as `timeout` and `dns_error` (`FAILURES`), or `http_404` for an HTTP
-status.
+Each reason of an outcome has a status, a category and a message for users. Failures also have
+reasons such as `timeout` and `dns_error` (`FAILURES`), or `http_404` for an HTTP status.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 
 class FetchFailure(Exception):
@@ -113,8 +113,6 @@ REASONS: dict[str, tuple[Status, Category, str]] = {
     "selectors_not_matched": ("SKIPPED", "extraction", "No action's selectors match the page"),
     "no_records": ("SKIPPED", "extraction", "The extractors returned no record for the page"),
 }
-
-
 # The general message of each failure; a URL's own message is more specific.
 FAILURES: dict[str, str] = {
     "broken_file": "The file is broken",
@@ -164,3 +162,54 @@ def refuse_status(status: int) -> FetchFailure:
     except ValueError:
         phrase = "unknown"
     return FetchFailure(f"http_{status}", f"The server answers {status} ({phrase})")
+
+
+Kind = Literal["page", "sitemap"]
+
+
+@dataclass(frozen=True)
+class PendingUrl:
+    """A URL to visit; `depth` is the number of links from a start URL.
+
+    A seed comes from the configuration or a sitemap and may be deeper than `maxDepth`. `hops` is
+    the number of consecutive redirects to it; `referrer` is the URL that named it first.
+    """
+
+    url: str
+    depth: int = 0
+    kind: Kind = "page"
+    seed: bool = False
+    hops: int = 0
+    referrer: str | None = None
+
+
+class UrlLedger(Protocol):
+    """The URLs of one crawl: each is either waiting or settled for good.
+
+    A URL is identified by its text alone; a sitemap and a page never have the same URL.
+    """
+
+    def waiting(self, n: int) -> list[PendingUrl]:
+        """Return the first `n` unsettled URLs, by depth, then in insertion order."""
+        ...
+
+    def add(self, new_urls: Iterable[PendingUrl], *, limit: int | None = None) -> None:
+        """Queue unknown URLs while fewer than `limit` pages are known."""
+        ...
+
+    def settle(
+        self,
+        outcomes: Sequence[VisitOutcome],
+        new_urls: Iterable[PendingUrl],
+        *,
+        limit: int | None = None,
+    ) -> None:
+        """Store outcomes with their records, and queue the URLs they found, atomically.
+
+        A settled URL is not changed.
+        """
+        ...
+
+    def remembered(self, url: str) -> Remembered | None:
+        """Return what the last whole crawl kept for revalidating a URL, None if nothing."""
+        ...
