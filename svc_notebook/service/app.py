@@ -49,7 +49,7 @@ from svc_notebook.service.http.request import (
     refuse_security_tags,
 )
 from svc_notebook.service.http.router import MethodNotAllowed, Router
-from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.indices.published_index import check_index_name
 from svc_notebook.service.logs import content_of
 from svc_notebook.service.search.visible_attributes import (
     shows_hidden,

@@ -13,12 +13,11 @@ from typing import Any, get_args
 
 import msgspec
 
-from svc_notebook.core.api.body_forms import read_query_text
 from svc_notebook.core.api.endpoint import Right
 from svc_notebook.core.api.secured_keys import Restrictions
 from svc_notebook.core.api.shapes import Source
 from svc_notebook.core.api.shapes.administration import REDACTED
-from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.api.validation import check_members, read_query_text
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.service.store import Store
 

@@ -61,17 +61,6 @@ MAX_LOGGED_BYTES = 4000
 MIN_COMPRESSED_BYTES = 64 * 2**10
 
 
-def check_index_name(name: str) -> str:
-    """Return a valid index name; raises `BadInput`."""
-    if not name or name == "*":
-        raise BadInput(f"{name!r} is not a valid index name")
-    if len(name) > MAX_INDEX_NAME_CHARACTERS:
-        raise BadInput(f"the index name is longer than {MAX_INDEX_NAME_CHARACTERS} characters")
-    if "\x00" in name:
-        raise BadInput("the index name contains a null character")
-    return name
-
-
 def read_object_id(value: Any, at: str) -> str:
     """Return an objectID, a string or an integer, as a string; raises `BadInput`."""
     if type(value) is int:

@@ -9,10 +9,8 @@ from functools import partial
 from typing import Any
 
 from svc_notebook.service.background_thread import BackgroundThread
-from svc_notebook.service.engine.text.word_forms import (
-    count_finished,
-    without_missing_tables,
-)
+from svc_notebook.service.engine.execution import without_missing_tables
+from svc_notebook.service.engine.text.word_forms import count_finished
 from svc_notebook.service.heap import RELEASE_INTERVAL_SECONDS, release_free_memory
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import count_bodies, drop_retired, find_retired

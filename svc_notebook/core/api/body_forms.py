@@ -4,38 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl
 
 from svc_notebook.core.api.parameters import ALIASES, SearchParams
-from svc_notebook.core.api.validation import Text, hints, read_text
+from svc_notebook.core.api.validation import Text, hints, read_params, read_text
 from svc_notebook.errors import BadInput
 
 # Members of settings that are returned and that no request can change.
 READ_ONLY_SETTINGS = ("primary", "version")
-
-
-def read_params(body: Any) -> Any:
-    """Expand `params`, search parameters as one URL-encoded string (api.md, Search).
-
-    A member of the body takes precedence over the same member in `params`. Older clients send an
-    object or null in `params`.
-    """
-    if not isinstance(body, dict) or "params" not in body:
-        return body
-    members = {name: value for name, value in body.items() if name != "params"}
-    params = body["params"] or ""
-    return (params if isinstance(params, dict) else read_query_text(params)) | members
-
-
-def read_query_text(text: Any) -> dict[str, Any]:
-    """Parse URL-encoded parameters; values remain text until their type is known."""
-    if not isinstance(text, str):
-        raise BadInput("`params` must be a URL-encoded string such as `query=lamp&page=1`")
-    try:
-        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1000)
-    except ValueError as error:
-        raise BadInput(f"`params` is not URL-encoded text: {error}") from None
-    return {name: Text(value) for name, value in pairs}
 
 
 def read_operations(body: Any) -> Any:

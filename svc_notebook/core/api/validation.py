@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
+from urllib.parse import parse_qsl
 
 import msgspec
 
@@ -391,3 +392,27 @@ def literals(declared: Any) -> list[str]:
     ]
     words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
     return [str(word) for word in words if word != ""]
+
+
+def read_params(body: Any) -> Any:
+    """Expand `params`, search parameters as one URL-encoded string (api.md, Search).
+
+    A member of the body takes precedence over the same member in `params`. Older clients send an
+    object or null in `params`.
+    """
+    if not isinstance(body, dict) or "params" not in body:
+        return body
+    members = {name: value for name, value in body.items() if name != "params"}
+    params = body["params"] or ""
+    return (params if isinstance(params, dict) else read_query_text(params)) | members
+
+
+def read_query_text(text: Any) -> dict[str, Any]:
+    """Parse URL-encoded parameters; values remain text until their type is known."""
+    if not isinstance(text, str):
+        raise BadInput("`params` must be a URL-encoded string such as `query=lamp&page=1`")
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1000)
+    except ValueError as error:
+        raise BadInput(f"`params` is not URL-encoded text: {error}") from None
+    return {name: Text(value) for name, value in pairs}

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
-# Numbers looked up at one time: so many stay in the processor's cache.
-BLOCK_NUMBERS = 1 << 18
 
 
 def add_prefix(name: str, arrays: Arrays) -> dict[str, Array]:
@@ -40,22 +38,3 @@ def make_mask(rows: Array, records: int) -> Array:
     mask = np.zeros(records, bool)
     mask[rows] = True
     return mask
-
-
-def find_members(mask: Array, numbers: Array) -> Array:
-    """Return the indices of the numbers that a mask contains.
-
-    NumPy looks up numbers of its own index type only. Converting them in blocks is faster than
-    converting them at once.
-    """
-    if len(numbers) <= BLOCK_NUMBERS:
-        return np.flatnonzero(mask[numbers])
-    converted, members = np.empty(BLOCK_NUMBERS, np.intp), np.empty(BLOCK_NUMBERS, bool)
-    indices = []
-    for start in range(0, len(numbers), BLOCK_NUMBERS):
-        numbers_here = numbers[start : start + BLOCK_NUMBERS]
-        size = len(numbers_here)
-        converted[:size] = numbers_here
-        mask.take(converted[:size], out=members[:size], mode="clip")
-        indices.append(np.flatnonzero(members[:size]) + start)
-    return np.concatenate(indices)

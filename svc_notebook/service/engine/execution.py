@@ -1,4 +1,4 @@
-"""The execution of a search: its limits, and the threads that share its work.
+"""The execution of a search: its limits, its context, and the threads that share its work.
 
 Loops check the time of a search, and what builds its answer counts bytes. The deadline is a context
 variable, so that every loop can read it; without one, as for writes, nothing is interrupted.
@@ -83,6 +83,7 @@ class Deadline:
 
 
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+_missing: ContextVar[set[str] | None] = ContextVar("missing", default=None)
 
 
 @contextmanager
@@ -123,6 +124,20 @@ def count_answer_bytes(size: int) -> None:
     """Count bytes of the current search's answer; raises `BadInput` if they are too many."""
     if (deadline := _current.get()) is not None:
         deadline.count(size)
+
+
+@contextmanager
+def without_missing_tables() -> Iterator[set[str]]:
+    """Build missing tables in the background in this context; provides their languages.
+
+    Without it, a table is built where it is first used.
+    """
+    missing: set[str] = set()
+    token = _missing.set(missing)
+    try:
+        yield missing
+    finally:
+        _missing.reset(token)
 
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from svc_notebook.core.api.shapes import Event, EventPage, EventType, Impression
 from svc_notebook.errors import BadInput
 from svc_notebook.service.events import RowSelection, check_time, queries_of
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.indices.published_index import check_index_name
 from svc_notebook.service.service import RequestContext
 from svc_notebook.service.store import current_milliseconds
 

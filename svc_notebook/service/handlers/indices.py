@@ -18,10 +18,9 @@ from svc_notebook.service.engine.filters.filters import parse_reranked
 from svc_notebook.service.engine.index.schema import check_entries
 from svc_notebook.service.engine.query.searched_attributes import check_weights
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
+from svc_notebook.service.indices.published_index import PublishedIndex, check_index_name, stamp_now
 from svc_notebook.service.indices.replica_group import INHERITED
 from svc_notebook.service.indices.replica_setting import ReplicaEntry, check_links, read_links
-from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.service import RequestContext
 from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 from svc_notebook.service.tasks.settings_change import merge_settings

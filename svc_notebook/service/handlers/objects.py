@@ -32,10 +32,11 @@ from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import (
     PublishedIndex,
     check_attribute_count,
+    check_index_name,
     stamp_now,
 )
 from svc_notebook.service.indices.records import read_bodies
-from svc_notebook.service.limits import check_index_name, read_object_id
+from svc_notebook.service.limits import read_object_id
 from svc_notebook.service.search.search_response import MAX_ATTEMPTS, check_list
 from svc_notebook.service.search.visible_attributes import (
     apply_lists,

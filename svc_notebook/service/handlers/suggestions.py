@@ -16,7 +16,7 @@ from svc_notebook.core.api.shapes.suggestions import (
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.analytics.suggestion_configs import complete_config, write_time
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.indices.published_index import check_index_name
 from svc_notebook.service.service import RequestContext
 
 

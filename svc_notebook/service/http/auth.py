@@ -12,10 +12,9 @@ from functools import lru_cache
 from typing import Any
 
 from svc_notebook.core.api import Endpoint
-from svc_notebook.core.api.body_forms import read_query_text
 from svc_notebook.core.api.parameters import default_of
 from svc_notebook.core.api.secured_keys import Restrictions, read_secured_key
-from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.api.validation import check_members, read_query_text
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters.filters import parse_filters, render
 from svc_notebook.service.engine.query.options import EXTENDED_PARAMETERS, add_implied

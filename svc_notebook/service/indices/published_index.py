@@ -239,3 +239,15 @@ class InFlightWrites:
             self.waiting += 1
             self._became_visible.wait_for(lambda: self._visible >= started, MAX_WAIT_SECONDS)
             self.waiting -= 1
+
+
+def check_index_name(name: str) -> str:
+    """Return a valid index name; raises `BadInput`."""
+    if not name or name == "*":
+        raise BadInput(f"{name!r} is not a valid index name")
+    if len(name) > limits.MAX_INDEX_NAME_CHARACTERS:
+        most = limits.MAX_INDEX_NAME_CHARACTERS
+        raise BadInput(f"the index name is longer than {most} characters")
+    if "\x00" in name:
+        raise BadInput("the index name contains a null character")
+    return name

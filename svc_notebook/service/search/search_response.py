@@ -22,6 +22,7 @@ from svc_notebook.service.analytics.ab_tests import Assignment
 from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.engine import Fetch, SearchResult
+from svc_notebook.service.engine.execution import without_missing_tables
 from svc_notebook.service.engine.filters.geo_search import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
 from svc_notebook.service.engine.query.options import (
@@ -32,12 +33,11 @@ from svc_notebook.service.engine.query.options import (
     EffectiveParameters,
     SemanticOptions,
     add_implied,
+    read_snippets,
 )
 from svc_notebook.service.engine.ranking.ranking import ScoreRecords
-from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
-from svc_notebook.service.engine.text.word_forms import without_missing_tables
 from svc_notebook.service.events import MAX_HITS_PER_SEARCH
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies

@@ -27,13 +27,17 @@ from svc_notebook.service.analytics.ab_tests import RunningTest
 from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.call_context import CallContext
-from svc_notebook.service.engine.execution import Deadline, SearchCancelled, limit_time
+from svc_notebook.service.engine.execution import (
+    Deadline,
+    SearchCancelled,
+    limit_time,
+    without_missing_tables,
+)
 from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_store import SegmentStore
 from svc_notebook.service.engine.index.storage import READ_ERRORS
 from svc_notebook.service.engine.search_index import Index
-from svc_notebook.service.engine.text.word_forms import without_missing_tables
 from svc_notebook.service.handlers import searches
 from svc_notebook.service.heap import (
     RELEASE_INTERVAL_SECONDS,

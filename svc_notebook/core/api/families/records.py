@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Unpack
 
-from svc_notebook.core.api.body_forms import (
-    read_object_requests,
-    read_operations,
-    read_params,
-    read_requests,
-)
+from svc_notebook.core.api.body_forms import read_object_requests, read_operations, read_requests
 from svc_notebook.core.api.declaration import Api, endpoint
 from svc_notebook.core.api.endpoint import Body
 from svc_notebook.core.api.parameters import SearchOptions, SearchParams
@@ -31,6 +26,7 @@ from svc_notebook.core.api.shapes import (
     SearchRequest,
     Updated,
 )
+from svc_notebook.core.api.validation import read_params
 
 
 class ObjectEndpoints(Api, interface="search"):

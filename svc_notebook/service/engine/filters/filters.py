@@ -1,4 +1,4 @@
-"""Parse the five filter parameters, text or lists, into one conjunction of terms.
+"""The filters of a search: five parameters, text or lists, as one conjunction of terms.
 
 ```
 "a:x"                     one term
@@ -15,9 +15,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NoReturn
 
+import numpy as np
+
 from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.filters.filter_scores import Rows, Scoring, score_of
 from svc_notebook.service.engine.filters.grammar import (
     MAX_FILTER_TERMS,
     MAX_NESTING,
@@ -39,11 +45,15 @@ from svc_notebook.service.engine.filters.grammar import (
     render,
     unquote,
 )
+from svc_notebook.service.engine.filters.term_rows import AllOf
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.query.options import EffectiveParameters
 
 __all__ = [
     "Between",
     "Facet",
     "Filter",
+    "FilterEvaluation",
     "Group",
     "Numeric",
     "Tag",
@@ -53,14 +63,13 @@ __all__ = [
     "parse_reranked",
     "render",
 ]
-
 _ReadItem = Callable[[str, str], Term]
-
 _ATTRIBUTE = re.compile(rf"""(?:{QUOTED.pattern}|([^:"'][^:]*))\s*:\s*""", re.DOTALL)
 _PIECE = re.compile(
     rf"""\s*(?:{QUOTED.pattern})?(?:[:-]\s*(?:{QUOTED.pattern})|[^,])*""", re.DOTALL
 )
 _COMPARED = re.compile(r"[<>=]")
+EQUALITY = {"=", "!="}
 _JSON_KINDS: dict[type, str] = {
     bool: "a boolean",
     dict: "an object",
@@ -91,6 +100,81 @@ def parse_optional(params: Mapping[str, Any]) -> Filter:
 def parse_reranked(value: object) -> Filter:
     """Parse `reRankingApplyFilter`, which selects the hits that re-ranking may move."""
     return _read_parameter("reRankingApplyFilter", value, _read_facet, MAX_FILTER_TERMS)
+
+
+@dataclass(frozen=True, eq=False)
+class FilterEvaluation:
+    """The filters of a search; `optional` ones only affect scores.
+
+    `reranked` selects the hits that re-ranking may move.
+    """
+
+    required: Filter
+    optional: Filter
+    add_scores: bool
+    reranked: Filter
+
+    @classmethod
+    def of(cls, options: EffectiveParameters) -> FilterEvaluation:
+        """Parse the filters of a search."""
+        params = options.params
+        required = parse_filters(params)
+        if options.filterable:
+            _check_numbers(required, options.filterable)
+        return cls(
+            required,
+            parse_optional(params),
+            bool(options["sumOrFiltersScores"]),
+            parse_reranked(options["reRankingApplyFilter"]),
+        )
+
+    def rows(self, segment: Segment) -> Array | None:
+        """Return the mask of the rows that pass, None for all."""
+        return self._conditions.find_rows(segment) if self.required else None
+
+    @property
+    def scores_differ(self) -> bool:
+        """Whether rows that pass may have different scores."""
+        return bool(self._differing.groups)
+
+    def scores(self, segment: Segment, rows: Rows) -> Array:
+        """Return the parts of the scores that differ between passing rows."""
+        return self._differing.add_up(segment, rows)
+
+    def all_scores(self, segment: Segment, rows: Rows) -> Array:
+        """Return the full filter scores of rows that pass."""
+        if not self.required and not self.optional:
+            return np.zeros(len(rows) if not isinstance(rows, slice) else len(segment), np.int32)
+        return Scoring((*self.required, *self.optional), self.add_scores).add_up(segment, rows)
+
+    @cached_property
+    def _conditions(self) -> AllOf:
+        return AllOf.of(self.required)
+
+    @cached_property
+    def _differing(self) -> Scoring:
+        differing = [*filter(self._group_differs, self.required), *self.optional]
+        return Scoring(differing, self.add_scores)
+
+    def _group_differs(self, group: Group) -> bool:
+        return len(group) > 1 and (self.add_scores or len(set(map(score_of, group))) > 1)
+
+
+def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
+    """Raise for comparisons that numericAttributesForFiltering does not allow."""
+    for term in (
+        term for group in required for term in group if isinstance(term, Numeric | Between)
+    ):
+        if term.attribute not in filterable:
+            names = ", ".join(sorted(filterable))
+            raise BadInput(
+                f"{term.attribute} is not in numericAttributesForFiltering ({names}); add it there"
+            )
+        if filterable[term.attribute] and getattr(term, "operator", "TO") not in EQUALITY:
+            raise BadInput(
+                f"{term.attribute} is compared by = and != only, for "
+                f"numericAttributesForFiltering has it as equalOnly({term.attribute})"
+            )
 
 
 def _read_text(params: Mapping[str, Any]) -> Filter:

@@ -15,7 +15,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, make_mask
 from svc_notebook.service.engine.execution import check_time
-from svc_notebook.service.engine.filters.filters import Between, Facet, Filter, Numeric, Tag, Term
+from svc_notebook.service.engine.filters.grammar import Between, Facet, Filter, Numeric, Tag, Term
 from svc_notebook.service.engine.index.schema import OBJECT_ID, TAGS
 from svc_notebook.service.engine.index.segment import Segment
 

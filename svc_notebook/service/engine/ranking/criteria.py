@@ -16,14 +16,15 @@ from svc_notebook.service.engine.query.searched_attributes import (
     is_alone,
 )
 from svc_notebook.service.engine.ranking.occurrences import Chunk
-from svc_notebook.service.engine.ranking.proximity import (
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, WordMatch
+from svc_notebook.service.engine.ranking.text_relevance import (
     MAX_DISTANCE,
     MAX_TOTAL_DISTANCE,
+    OwnedOccurrences,
     WordPositions,
     find_nearest,
+    score_rows,
 )
-from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, WordMatch
-from svc_notebook.service.engine.ranking.text_relevance import OwnedOccurrences, score_rows
 
 # The criterion of textual relevance.
 TEXT = "text"

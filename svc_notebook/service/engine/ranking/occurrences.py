@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, concatenate_ranges, find_members
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.index.postings import LeadingOccurrences, Postings
 from svc_notebook.service.engine.index.segment import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
@@ -22,6 +22,9 @@ from svc_notebook.service.engine.query.searched_attributes import (
     is_alone,
 )
 from svc_notebook.service.engine.query.term_variants import TermVariant
+
+# Numbers looked up at one time: so many stay in the processor's cache.
+BLOCK_NUMBERS = 1 << 18
 
 Selection = slice | Array
 # Reading fewer occurrences takes as long as looking up those that are alone in their text.
@@ -372,3 +375,22 @@ def _keep_best(word: QueryWord, counts: Counter[TermVariant]) -> QueryWord:
     best = max(present, key=lambda variant: (counts[variant], len(variant.words[0])))
     kept = [variant for variant in word.variants if not is_split(variant) or variant == best]
     return replace(word, variants=tuple(kept))
+
+
+def find_members(mask: Array, numbers: Array) -> Array:
+    """Return the indices of the numbers that a mask contains.
+
+    NumPy looks up numbers of its own index type only. Converting them in blocks is faster than
+    converting them at once.
+    """
+    if len(numbers) <= BLOCK_NUMBERS:
+        return np.flatnonzero(mask[numbers])
+    converted, members = np.empty(BLOCK_NUMBERS, np.intp), np.empty(BLOCK_NUMBERS, bool)
+    indices = []
+    for start in range(0, len(numbers), BLOCK_NUMBERS):
+        numbers_here = numbers[start : start + BLOCK_NUMBERS]
+        size = len(numbers_here)
+        converted[:size] = numbers_here
+        mask.take(converted[:size], out=members[:size], mode="clip")
+        indices.append(np.flatnonzero(members[:size]) + start)
+    return np.concatenate(indices)

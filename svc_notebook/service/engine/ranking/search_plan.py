@@ -11,7 +11,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.execution import check_time, segment_threads
-from svc_notebook.service.engine.filters.evaluation import FilterEvaluation
+from svc_notebook.service.engine.filters.filters import FilterEvaluation
 from svc_notebook.service.engine.filters.geo_search import GeoCondition, find_geo_condition
 from svc_notebook.service.engine.filters.term_rows import AllOf
 from svc_notebook.service.engine.index.schema import Sorted, read_sort

@@ -20,7 +20,7 @@ from svc_notebook.service.engine.arrays import Array, make_mask
 from svc_notebook.service.engine.index.postings import LEADING_POSITIONS
 from svc_notebook.service.engine.ranking.criteria import Candidates
 from svc_notebook.service.engine.ranking.occurrences import Chunk
-from svc_notebook.service.engine.ranking.proximity import MAX_TOTAL_DISTANCE
+from svc_notebook.service.engine.ranking.text_relevance import MAX_TOTAL_DISTANCE
 
 # The numbers of positions at which enough of the best rows are sought.
 TRIED_POSITIONS = (1, 2, 4, LEADING_POSITIONS)

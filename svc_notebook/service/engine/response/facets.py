@@ -47,17 +47,6 @@ class Named(NamedTuple):
     values: tuple[str, ...]
 
 
-def read_facets(options: EffectiveParameters) -> list[str]:
-    """Return the facets to count; `*` means all that may be counted."""
-    given = options["facets"]
-    requested = {given} if isinstance(given, str) else dict.fromkeys(given)
-    if not requested:
-        return []
-    countable = {path: entry for path, entry in options.faceted.items() if entry.counted}
-    chosen = countable if "*" in requested else [path for path in requested if path in countable]
-    return [path for path in chosen if options.is_visible(path)]
-
-
 def counts_after_distinct(path: str, options: EffectiveParameters) -> bool:
     """Return whether a facet is counted after distinct, by the search or else the settings."""
     after = options.params.get("facetingAfterDistinct")

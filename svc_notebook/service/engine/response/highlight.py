@@ -27,8 +27,8 @@ from svc_notebook.core.tokenization.tokenizer import (
 from svc_notebook.service.engine.execution import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
 from svc_notebook.service.engine.index.schema import INTERNAL
+from svc_notebook.service.engine.query.options import HighlightedAttributes, Style
 from svc_notebook.service.engine.response.highlight_matcher import Matcher, Run, Runs, TokenMatch
-from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
 from svc_notebook.service.engine.text.synonyms import (
     BracketedToken,
     find_placeholders,

@@ -13,7 +13,12 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.schema import Schema, read_filterable
 from svc_notebook.service.engine.index.segment import SegmentReader
-from svc_notebook.service.engine.query.options import NEURAL, EffectiveParameters, SemanticOptions
+from svc_notebook.service.engine.query.options import (
+    NEURAL,
+    EffectiveParameters,
+    SemanticOptions,
+    read_facets,
+)
 from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct
 from svc_notebook.service.engine.ranking.criteria import Candidates
@@ -262,7 +267,7 @@ def _count_facets(
 ) -> tuple[Counts | None, Stats | None]:
     """Count the requested facets, each before or after distinct."""
     options = plan.options
-    paths = facets.read_facets(options)
+    paths = read_facets(options)
     if not paths:
         return None, None
     counted = _find_counted(plan, matches, pinned, paths)

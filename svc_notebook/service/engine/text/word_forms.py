@@ -19,8 +19,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -33,7 +32,7 @@ from svc_notebook.core.files import FileLock, replace_file
 from svc_notebook.core.tokenization.character_table import BREAK
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split_all
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
-from svc_notebook.service.engine.execution import stop_clock
+from svc_notebook.service.engine.execution import _missing, stop_clock
 from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
 
 # Increased whenever the saved content changes.
@@ -202,24 +201,9 @@ def _normalize_each(texts: list[str]) -> list[str]:
     return [words.strip() for words in folded[: len(texts)]]
 
 
-_missing: ContextVar[set[str] | None] = ContextVar("missing", default=None)
 _starting = threading.Lock()
 _builds: dict[str, threading.Thread] = {}
 _processes: set[subprocess.Popen[bytes]] = set()
-
-
-@contextmanager
-def without_missing_tables() -> Iterator[set[str]]:
-    """Build missing tables in the background in this context; provides their languages.
-
-    Without it, a table is built where it is first used.
-    """
-    missing: set[str] = set()
-    token = _missing.set(missing)
-    try:
-        yield missing
-    finally:
-        _missing.reset(token)
 
 
 def is_table_ready(language: str) -> bool:

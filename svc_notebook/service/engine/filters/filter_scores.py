@@ -1,4 +1,4 @@
-"""Evaluate filters on one segment: the rows that pass, and their scores."""
+"""The scores that filters give to the rows of a segment."""
 
 from __future__ import annotations
 
@@ -8,22 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.filters.filters import (
-    Between,
+from svc_notebook.service.engine.filters.grammar import (
     Facet,
-    Filter,
     Group,
-    Numeric,
     Tag,
     Term,
-    parse_filters,
-    parse_optional,
-    parse_reranked,
 )
 from svc_notebook.service.engine.filters.term_rows import (
-    AllOf,
     AnyOf,
     Column,
     Member,
@@ -33,72 +25,12 @@ from svc_notebook.service.engine.filters.term_rows import (
 )
 from svc_notebook.service.engine.index.schema import OBJECT_ID
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.query.options import EffectiveParameters
 
-EQUALITY = {"=", "!="}
 # Up to this many terms of one attribute are scored faster one by one.
 MAX_SINGLE_TERMS = 4
 
 Rows = Array | slice
 ScoreType = type[np.int32 | np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class FilterEvaluation:
-    """The filters of a search; `optional` ones only affect scores.
-
-    `reranked` selects the hits that re-ranking may move.
-    """
-
-    required: Filter
-    optional: Filter
-    add_scores: bool
-    reranked: Filter
-
-    @classmethod
-    def of(cls, options: EffectiveParameters) -> FilterEvaluation:
-        """Parse the filters of a search."""
-        params = options.params
-        required = parse_filters(params)
-        if options.filterable:
-            _check_numbers(required, options.filterable)
-        return cls(
-            required,
-            parse_optional(params),
-            bool(options["sumOrFiltersScores"]),
-            parse_reranked(options["reRankingApplyFilter"]),
-        )
-
-    def rows(self, segment: Segment) -> Array | None:
-        """Return the mask of the rows that pass, None for all."""
-        return self._conditions.find_rows(segment) if self.required else None
-
-    @property
-    def scores_differ(self) -> bool:
-        """Whether rows that pass may have different scores."""
-        return bool(self._differing.groups)
-
-    def scores(self, segment: Segment, rows: Rows) -> Array:
-        """Return the parts of the scores that differ between passing rows."""
-        return self._differing.add_up(segment, rows)
-
-    def all_scores(self, segment: Segment, rows: Rows) -> Array:
-        """Return the full filter scores of rows that pass."""
-        if not self.required and not self.optional:
-            return np.zeros(len(rows) if not isinstance(rows, slice) else len(segment), np.int32)
-        return Scoring((*self.required, *self.optional), self.add_scores).add_up(segment, rows)
-
-    @cached_property
-    def _conditions(self) -> AllOf:
-        return AllOf.of(self.required)
-
-    @cached_property
-    def _differing(self) -> Scoring:
-        differing = [*filter(self._group_differs, self.required), *self.optional]
-        return Scoring(differing, self.add_scores)
-
-    def _group_differs(self, group: Group) -> bool:
-        return len(group) > 1 and (self.add_scores or len(set(map(_score, group))) > 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,14 +60,14 @@ class Scoring:
 
     @cached_property
     def _score_type(self) -> ScoreType:
-        most = sum(abs(_score(term)) for group in self.groups for term in group)
+        most = sum(abs(score_of(term)) for group in self.groups for term in group)
         return np.int32 if most < 2**31 else np.int64
 
     @cached_property
     def _added(self) -> Sequence[tuple[Member, int]]:
         """The terms whose scores are added regardless of their group's other terms."""
         chosen = [group for group in self.groups if self.add_scores or len(group) == 1]
-        scored = [(read_member(term), _score(term)) for group in chosen for term in group]
+        scored = [(read_member(term), score_of(term)) for group in chosen for term in group]
         return [(member, score) for member, score in scored if member and score]
 
     @cached_property
@@ -179,7 +111,7 @@ class Scoring:
 def _steps_of(group: Group) -> list[tuple[int, AnyOf]]:
     terms: dict[int, list[Term]] = {}
     for term in group:
-        terms.setdefault(_score(term), []).append(term)
+        terms.setdefault(score_of(term), []).append(term)
     return [(score, AnyOf.of(terms[score])) for score in sorted(terms, reverse=True) if score]
 
 
@@ -196,23 +128,6 @@ def _highest_score(
     return highest
 
 
-def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
-    """Raise for comparisons that numericAttributesForFiltering does not allow."""
-    for term in (
-        term for group in required for term in group if isinstance(term, Numeric | Between)
-    ):
-        if term.attribute not in filterable:
-            names = ", ".join(sorted(filterable))
-            raise BadInput(
-                f"{term.attribute} is not in numericAttributesForFiltering ({names}); add it there"
-            )
-        if filterable[term.attribute] and getattr(term, "operator", "TO") not in EQUALITY:
-            raise BadInput(
-                f"{term.attribute} is compared by = and != only, for "
-                f"numericAttributesForFiltering has it as equalOnly({term.attribute})"
-            )
-
-
-def _score(term: Term) -> int:
+def score_of(term: Term) -> int:
     """Return the score of a term; numeric terms have none."""
     return term.score if isinstance(term, Facet | Tag) else 0
