@@ -23,7 +23,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
-from svc_notebook.core.temporary_folders import remove_abandoned
+from svc_notebook.core.locked_folders import remove_abandoned
 from svc_notebook.data.client import Client
 from svc_notebook.data.session import connection
 from svc_notebook.service.app import App

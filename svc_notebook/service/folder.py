@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from svc_notebook.core.files import FileLock, lock_descriptor, write_atomically
-from svc_notebook.core.leases import is_leased
+from svc_notebook.core.locked_folders import is_leased
 from svc_notebook.errors import LocalServiceFailed
 
 # In the data folder: leases of the processes that use its service, and the lock of a session that

@@ -15,7 +15,7 @@ from svc_notebook.core.api.shapes.suggestions import SuggestionConfig, Suggestio
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.analytics.search_counts import normalize_query
 from svc_notebook.service.background_thread import BackgroundThread
-from svc_notebook.service.engine.text.stems import ALGORITHMS, find_stemmer
+from svc_notebook.service.engine.text.inflections import ALGORITHMS, find_stemmer
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.search.search_response import answer_search

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pandas import DataFrame
 from pathlib import Path
 from svc_notebook.core.api.parameters import SearchParams
-from svc_notebook.core.api.texts import OneOrMany
+from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.data.session import AnyClient
 from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.snapshots import Side

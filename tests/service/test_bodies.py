@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.core.api import integers
+from svc_notebook.core.api import values
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.http.messages import read_json
 
-INTEGERS = st.integers(integers.INTEGERS.start, integers.INTEGERS.stop - 1)
+INTEGERS = st.integers(values.INTEGERS.start, values.INTEGERS.stop - 1)
 VALUES = st.recursive(
     st.none() | st.booleans() | INTEGERS | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(st.characters(codec="utf-8")),
@@ -53,7 +53,7 @@ def test_a_body_that_is_not_json_is_refused_with_the_place(raw: bytes, told: str
         read_json(raw)
 
 
-@pytest.mark.parametrize("number", [integers.INTEGERS.stop, integers.INTEGERS.start - 1, 10**30])
+@pytest.mark.parametrize("number", [values.INTEGERS.stop, values.INTEGERS.start - 1, 10**30])
 def test_a_number_beyond_64_bits_is_refused_with_its_place(number: int) -> None:
     raw = json.dumps({"requests": [{"body": {}}, {"body": {"price": [number]}}]}).encode()
 

@@ -22,10 +22,10 @@ import pytest
 from msgspec import Meta
 
 from svc_notebook.core.api import ENDPOINTS
-from svc_notebook.core.api.integers import MAX_INTEGER
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.secured_keys import sign
 from svc_notebook.core.api.validation import hints
+from svc_notebook.core.api.values import MAX_INTEGER
 from svc_notebook.service.crawl.configuration_schema import ConfigurationShape
 from svc_notebook.service.workers.pool import SUPPORTED
 from tests.conftest import ROOT, Running, stop_service

@@ -13,9 +13,8 @@ import pytest
 
 from svc_notebook.core.api.secured_keys import make_secured_key
 from svc_notebook.service.app import App
-from svc_notebook.service.resources.checks import RULE_ENTRIES
 from svc_notebook.service.resources.compiled import Rulebook
-from svc_notebook.service.resources.entries import read_entries
+from svc_notebook.service.resources.entries import RULE_ENTRIES, read_entries
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 

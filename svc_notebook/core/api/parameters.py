@@ -14,9 +14,9 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.core.api.integers import Integer, Natural, Positive
 from svc_notebook.core.api.parameter_meanings import GROUP_OF, MEANINGS
 from svc_notebook.core.api.validation import hints, literals
+from svc_notebook.core.api.values import Integer, Natural, Positive
 
 Effect = Literal["works", "accepted", "local"]
 

@@ -16,9 +16,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from svc_notebook.core.api.integers import Integer
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.validation import check_value, read_query_text
+from svc_notebook.core.api.values import Integer
 from svc_notebook.errors import BadInput
 
 SIGNATURE_HEX_DIGITS = 64

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
-from svc_notebook.core.api.integers import MAX_INTEGER, refuse_long_integers
+from svc_notebook.core.api.values import MAX_INTEGER, refuse_long_integers
 from svc_notebook.core.foreign_names import suggest_argument
 from svc_notebook.errors import BadInput
 

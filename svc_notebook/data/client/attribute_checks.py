@@ -19,7 +19,7 @@ from svc_notebook.core.api.attributes import (
     values_of,
 )
 from svc_notebook.core.api.filter_advice import explain_ineffective
-from svc_notebook.core.api.integers import is_number
+from svc_notebook.core.api.values import is_number
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.errors import NotFound, SvcError, UnknownAttributeWarning, did_you_mean
 

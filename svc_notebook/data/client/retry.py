@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
-from svc_notebook.core.api.integers import is_number
+from svc_notebook.core.api.values import is_number
 from svc_notebook.data.client.hosts import Hosts, Role
 from svc_notebook.errors import BadInput, CallFailed, TooMany
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 import pandas as pd
 
 from svc_notebook.core.api.shapes.analytics import TopSearchOrder
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data.frames.columns import Backend, finished, typed
 from svc_notebook.data.frames.provenance import remembered
 from svc_notebook.data.frames.schemas import (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from svc_notebook.core.api.shapes import UrlStatus
-from svc_notebook.core.api.texts import OneOrMany
+from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.data.client.crawlers import crawler_id, list_all
 from svc_notebook.data.client.operations import every_entry
 from svc_notebook.data.frames.columns import Backend, finished, typed

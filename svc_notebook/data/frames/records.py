@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack
 import pandas as pd
 
 from svc_notebook.core.api.shapes import ObjectRequest
-from svc_notebook.core.api.texts import list_texts
+from svc_notebook.core.api.values import list_texts
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.tasks import Tasks, sort_tasks
 from svc_notebook.data.frames.columns import Backend, Columns, finished, typed

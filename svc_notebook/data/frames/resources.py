@@ -13,7 +13,7 @@ import pandas as pd
 
 from svc_notebook.core.api.shapes import DictionaryName
 from svc_notebook.core.api.shapes.ab_tests import ABTest
-from svc_notebook.core.api.texts import expiry_of
+from svc_notebook.core.api.values import expiry_of
 from svc_notebook.data.client.curation import in_existing_index
 from svc_notebook.data.client.operations import every_entry
 from svc_notebook.data.frames.columns import Backend, finished, typed

@@ -12,7 +12,7 @@ import pandas as pd
 from svc_notebook.core.api.messages import FORMS_PENDING, WORDS_MISSING
 from svc_notebook.core.api.parameters import SearchOptions, SearchParams
 from svc_notebook.core.api.shapes import SearchAnswer
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.request_options import with_extra
 from svc_notebook.data.frames.columns import Backend, Columns, finished, typed

@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from svc_notebook.core.locked_folders import TemporaryFolder
 from svc_notebook.core.redaction import cause_of, mask_secrets
-from svc_notebook.core.temporary_folders import TemporaryFolder
 from svc_notebook.data.client.background_loop import regular_wake_ups
 from svc_notebook.data.loading.sql import text
 from svc_notebook.errors import BadInput

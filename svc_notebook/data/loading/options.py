@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from svc_notebook.core.api.texts import read_pairs
+from svc_notebook.core.api.values import read_pairs
 from svc_notebook.core.foreign_names import suggest_argument
 from svc_notebook.data.loading.cursor import LoadCursor
 from svc_notebook.errors import BadInput, did_you_mean

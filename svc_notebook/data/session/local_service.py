@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.core.child_process import python_command, start_process
 from svc_notebook.core.files import (
     hold_lock,
@@ -29,7 +29,7 @@ from svc_notebook.core.files import (
     user_state_folder,
     write_atomically,
 )
-from svc_notebook.core.leases import drop_permanent_lease, take_lease, take_permanent_lease
+from svc_notebook.core.locked_folders import drop_permanent_lease, take_lease, take_permanent_lease
 from svc_notebook.data.client import Secret, background_loop
 from svc_notebook.data.declarations.declaration import public, verb
 from svc_notebook.data.session.profile_files import KEYS, VARIABLES

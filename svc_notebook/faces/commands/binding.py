@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args, get_origin
 
-from svc_notebook.core.api.texts import read_pairs, read_seconds
 from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.api.values import read_pairs, read_seconds
 from svc_notebook.core.foreign_names import same_name, suggest_argument
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.declarations import BodyDocument

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.core import terminal
 from svc_notebook.core.display import shorten
-from svc_notebook.core.temporary_folders import TemporaryFolder
+from svc_notebook.core.locked_folders import TemporaryFolder
 from svc_notebook.core.terminal import is_yes, spell_warnings
 from svc_notebook.errors import BadOption, NotFound, Stopped, SvcError
 from svc_notebook.faces.commands.binding import BoundCall

@@ -8,7 +8,7 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.core.api.parameters import Settings
-from svc_notebook.core.api.texts import OneOrMany
+from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.data.declarations import verb, verb_only
 from svc_notebook.data.session import AnyClient
 from svc_notebook.faces.editors.crawler_editor.editor import CrawlerEditor

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import traitlets
 from pandas import DataFrame
 
-from svc_notebook.core.api.texts import list_texts
+from svc_notebook.core.api.values import list_texts
 from svc_notebook.core.display import Html, write_table
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.editors import event_loop

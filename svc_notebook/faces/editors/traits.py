@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import anywidget
 import traitlets
 
-from svc_notebook.core.api.texts import list_texts
+from svc_notebook.core.api.values import list_texts
 from svc_notebook.errors import BadOption
 
 DEFAULT_HEIGHT_PIXELS = 560

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pandas import DataFrame
 
 from svc_notebook.core.api.shapes.analytics import TopSearchOrder
-from svc_notebook.core.api.texts import OneOrMany
+from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.data import frames
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import Backend

@@ -17,7 +17,7 @@ from svc_notebook.core.api.shapes import KeyFields
 from svc_notebook.core.api.shapes import LocalStatus
 from svc_notebook.core.api.shapes.ab_tests import EffectMetric
 from svc_notebook.core.api.shapes.analytics import TopSearchOrder
-from svc_notebook.core.api.texts import OneOrMany
+from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.data import loading
 from svc_notebook.data.client import Tasks
 from svc_notebook.data.frames import Backend

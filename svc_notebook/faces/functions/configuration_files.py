@@ -17,7 +17,7 @@ from urllib.parse import unquote
 
 from pandas import DataFrame, concat
 
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.core.display import format_count
 from svc_notebook.core.files import write_all
 from svc_notebook.data.client import AsyncClient, Client, background_loop, list_all

@@ -8,7 +8,7 @@ from typing import cast, get_args
 from pandas import DataFrame, Series
 
 from svc_notebook.core.api.shapes import UrlStatus
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data import frames
 from svc_notebook.data.client import OnCount, count_ends, crawler_id, wait_crawled
 from svc_notebook.data.declarations import accessor, public, verb

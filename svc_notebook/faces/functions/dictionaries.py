@@ -14,7 +14,7 @@ from svc_notebook.core.api.shapes import (
     DictionaryRequest,
     StandardEntries,
 )
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data import frames
 from svc_notebook.data.client import (
     HITS_PER_PAGE,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from svc_notebook.core.api import ENDPOINTS, Endpoint
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data.declarations import BodyDocument, public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean

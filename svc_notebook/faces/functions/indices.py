@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pandas import DataFrame
 
 from svc_notebook.core.api.families.indices import CopyScope
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data import frames
 from svc_notebook.data.client import AsyncClient, WriteOutcome, count_records, write_and_wait
 from svc_notebook.data.declarations import public, verb

@@ -17,7 +17,7 @@ from pandas import DataFrame
 from svc_notebook.core.api.secured_keys import read_secured_key
 from svc_notebook.core.api.shapes import Key, KeyFields
 from svc_notebook.core.api.shapes.administration import REDACTED
-from svc_notebook.core.api.texts import expiry_of, read_seconds
+from svc_notebook.core.api.values import expiry_of, read_seconds
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data import frames
 from svc_notebook.data.client import AsyncClient, Secret, discreet

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from svc_notebook.core import temporary_folders
+from svc_notebook.core import locked_folders
 from svc_notebook.core.files import user_data_folder, user_state_folder
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import DEFAULTS, PATHS, typed
@@ -67,7 +67,7 @@ def _list() -> Iterator[tuple[str, str, Path, str]]:
         path = user_state_folder(name)
         removal = "svc scratches drop" if name == "scratches" else _removal(path)
         yield "state", content, path, removal
-    for path in Path(tempfile.gettempdir()).glob(f"{temporary_folders.PREFIX}*"):
+    for path in Path(tempfile.gettempdir()).glob(f"{locked_folders.PREFIX}*"):
         yield "temporary", "a load; the next load removes what is left", path, _removal(path)
     config = user_file()
     yield "configuration", "profiles", config, _removal(config)

@@ -10,7 +10,7 @@ from pandas import DataFrame
 
 from svc_notebook.core.api.attributes import name_attributes
 from svc_notebook.core.api.parameters import SearchOptions, SearchParams
-from svc_notebook.core.api.texts import OneOrMany
+from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data import frames
 from svc_notebook.data.client import FACETS, AsyncClient, read_facet_entries

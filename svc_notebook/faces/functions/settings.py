@@ -12,8 +12,8 @@ from pandas import DataFrame
 from svc_notebook.core.api import SearchApi
 from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, read_aliases, rename_settings
 from svc_notebook.core.api.parameters import Settings, default_of
-from svc_notebook.core.api.texts import OneOrMany, list_texts
 from svc_notebook.core.api.validation import UnknownName, advise_extra, check_members, hints
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data import frames
 from svc_notebook.data.client import (
     AsyncClient,

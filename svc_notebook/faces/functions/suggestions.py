@@ -8,7 +8,7 @@ from typing import Any, cast
 from pandas import DataFrame
 
 from svc_notebook.core.api.shapes.suggestions import SuggestionFields, SuggestionSource
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data import frames
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import Backend

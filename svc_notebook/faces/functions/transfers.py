@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data.client import Client, OnProgress, background_loop
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.loading import check_min_share

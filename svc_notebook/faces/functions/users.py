@@ -6,7 +6,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.core.api.texts import OneOrMany
+from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.data import frames
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.data.declarations import accessor, public, verb, verb_only

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.core.api.integers import Natural
+from svc_notebook.core.api.values import Natural
 
 Patterns = Annotated[list[str], Meta(max_length=100)]
 Urls = Annotated[list[str], Meta(max_length=9999)]

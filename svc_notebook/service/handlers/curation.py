@@ -26,13 +26,6 @@ from svc_notebook.core.api.shapes import (
 from svc_notebook.errors import BadInput, NotFound, Refused, did_you_mean
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
-from svc_notebook.service.resources.checks import (
-    RULE_ENTRIES,
-    SYNONYM_ENTRIES,
-    SYNONYM_MEMBERS,
-    check_rule,
-    check_synonym,
-)
 from svc_notebook.service.resources.dictionaries import (
     ENTRY_MEMBERS,
     LANGUAGES,
@@ -45,8 +38,13 @@ from svc_notebook.service.resources.dictionaries import (
 )
 from svc_notebook.service.resources.entries import (
     APPLICATION_ID,
+    RULE_ENTRIES,
+    SYNONYM_ENTRIES,
+    SYNONYM_MEMBERS,
     EntriesChange,
     Entry,
+    check_rule,
+    check_synonym,
     find_entries,
     read_entries,
     read_entry,

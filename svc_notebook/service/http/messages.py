@@ -20,7 +20,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from svc_notebook.core.api.integers import list_leaves, refuse_long_integers
+from svc_notebook.core.api.values import list_leaves, refuse_long_integers
 from svc_notebook.errors import BadInput, Refused, TooMany
 from svc_notebook.service import limits
 

@@ -19,9 +19,9 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
-from svc_notebook.core.api.integers import Natural
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.api.values import Natural
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.execution import check_time

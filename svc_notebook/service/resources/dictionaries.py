@@ -15,9 +15,12 @@ from svc_notebook.core.api.validation import place
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service.engine.text.compounds import LINKS, standard_splitter
-from svc_notebook.service.engine.text.lemmatization import known_forms
-from svc_notebook.service.engine.text.lexicon import Dictionaries
-from svc_notebook.service.engine.text.stop_words import standard_languages, standard_words
+from svc_notebook.service.engine.text.inflections import known_forms
+from svc_notebook.service.engine.text.lexicon import (
+    Dictionaries,
+    standard_languages,
+    standard_words,
+)
 from svc_notebook.service.limits import read_object_id
 from svc_notebook.service.resources.entries import APPLICATION_ID, Entry, find_entries, read_entries
 from svc_notebook.service.store import Store

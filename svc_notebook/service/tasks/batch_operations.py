@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.core.api.integers import INTEGERS
 from svc_notebook.core.api.shapes import BatchRequest, Record
 from svc_notebook.core.api.validation import place
+from svc_notebook.core.api.values import INTEGERS
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
 from svc_notebook.service.limits import read_object_id

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from svc_notebook.core.api.texts import OneOrMany, list_texts
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data.client import (
     background_loop,
     drop_temporary_indices,

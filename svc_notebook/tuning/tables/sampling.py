@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from svc_notebook.core.api.texts import list_texts
+from svc_notebook.core.api.values import list_texts
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.tables.queries import read_logged_query
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, check_queries

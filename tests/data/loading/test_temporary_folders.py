@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.core.temporary_folders import PREFIX, TemporaryFolder
+from svc_notebook.core.locked_folders import PREFIX, TemporaryFolder
 
 BEGIN = """
 import sys
@@ -78,7 +78,7 @@ def test_a_process_removes_its_folder_when_it_ends(tmp_path: Path, code: str) ->
 SWEEP = """
 import sys, time
 from pathlib import Path
-from svc_notebook.core.temporary_folders import remove_abandoned
+from svc_notebook.core.locked_folders import remove_abandoned
 
 print("ready", flush=True)
 end = time.monotonic() + 20

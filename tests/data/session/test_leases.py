@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.core.files import lock_descriptor
-from svc_notebook.core.leases import drop_lease, is_leased, take_lease
+from svc_notebook.core.locked_folders import drop_lease, is_leased, take_lease
 from svc_notebook.data.session.local_service import IDLE_VARIABLE, LEASES, find_running, is_alive
 from tests.conftest import ROOT
 from tests.data.session.test_local_service import command, started, until
@@ -194,7 +194,7 @@ def test_a_later_process_can_make_it_stay(data: Path) -> None:
 def test_a_forked_process_holds_leases_of_its_own(tmp_path: Path) -> None:
     script = (
         "import os, sys, time, warnings\nfrom pathlib import Path\n"
-        "from svc_notebook.core.leases import take_lease, is_leased\n"
+        "from svc_notebook.core.locked_folders import take_lease, is_leased\n"
         "folder = Path(sys.argv[1]); take_lease(folder)\nwarnings.simplefilter('ignore')\n"
         "count = lambda: len([*folder.iterdir()])\n"
         "if not os.fork():\n    take_lease(folder)\n    print(count(), flush=True)\n"

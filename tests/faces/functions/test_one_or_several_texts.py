@@ -25,8 +25,8 @@ from svc_notebook import tuning
 from svc_notebook.core.api.parameters import PARAMETERS, SearchParams, Settings
 from svc_notebook.core.api.secured_keys import Restrictions
 from svc_notebook.core.api.shapes import KeyFields
-from svc_notebook.core.api.texts import list_texts
 from svc_notebook.core.api.validation import check_members, hints
+from svc_notebook.core.api.values import list_texts
 from svc_notebook.data.client import Client, ClientConfig, Secret
 from svc_notebook.data.client.transport.sender import HttpSender
 from svc_notebook.data.loading.options import RowOptions

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.core.api.texts import read_seconds
+from svc_notebook.core.api.values import read_seconds
 from svc_notebook.data.client import ClientConfig, Secret
 from svc_notebook.data.client.hosts import read_address
 from svc_notebook.data.loading.options import LoadSettings

@@ -13,9 +13,13 @@ from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.query.options import add_implied
 from svc_notebook.service.engine.response.search import SearchResult
 from svc_notebook.service.engine.text.compounds import Splitter
-from svc_notebook.service.engine.text.lemmatization import standard_forms
-from svc_notebook.service.engine.text.lexicon import Dictionaries, LanguageResources, Lexicon
-from svc_notebook.service.engine.text.stop_words import standard_stops
+from svc_notebook.service.engine.text.inflections import standard_forms
+from svc_notebook.service.engine.text.lexicon import (
+    Dictionaries,
+    LanguageResources,
+    Lexicon,
+    standard_stops,
+)
 from svc_notebook.service.engine.text.word_forms import FormTable, standard_table
 
 TITLES = {

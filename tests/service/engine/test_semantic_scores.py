@@ -191,7 +191,7 @@ def test_vectors_are_those_of_a_dense_decomposition_with_the_weights_of_attribut
 
 
 def test_with_a_language_words_of_one_stem_are_one_word() -> None:
-    from svc_notebook.service.engine.text.stems import Stemmer
+    from svc_notebook.service.engine.text.inflections import Stemmer
 
     records = make_records(80)
     for number, record in enumerate(records):

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine.text.inflections import ALGORITHMS, find_stemmer
 from svc_notebook.service.engine.text.lexicon import Dictionaries, LanguageResources, Lexicon
-from svc_notebook.service.engine.text.stems import ALGORITHMS, find_stemmer
 
 TEXTS = ["painting", "painted walls", "a paint", "painter", "pain", "malen", "male"]
 RECORDS = [{"objectID": str(n), "name": text} for n, text in enumerate(TEXTS)]

@@ -7,7 +7,6 @@ from typing import Annotated
 from msgspec import Meta
 
 from svc_notebook.core.api.declaration import Api, endpoint
-from svc_notebook.core.api.integers import Natural, Positive
 from svc_notebook.core.api.shapes.ab_tests import (
     ABTest,
     ABTestChange,
@@ -41,6 +40,7 @@ from svc_notebook.core.api.shapes.analytics import (
     UnclickedSearches,
     UserCount,
 )
+from svc_notebook.core.api.values import Natural, Positive
 
 ListLength = Annotated[int, Meta(ge=1, le=1000)]
 

@@ -9,7 +9,6 @@ from msgspec import Meta
 from svc_notebook.core.api.declaration import Api, endpoint
 from svc_notebook.core.api.endpoint import Body
 from svc_notebook.core.api.families.events import PageLength
-from svc_notebook.core.api.integers import Natural, Positive
 from svc_notebook.core.api.shapes import (
     CrawledUrls,
     Crawler,
@@ -22,6 +21,7 @@ from svc_notebook.core.api.shapes import (
     UrlStatistics,
     UrlStatus,
 )
+from svc_notebook.core.api.values import Natural, Positive
 
 PageSize = Annotated[int, Meta(ge=1, le=100)]
 Urls = Annotated[list[str], Meta(max_length=50)]

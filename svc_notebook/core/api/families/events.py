@@ -8,8 +8,8 @@ from msgspec import Meta
 
 from svc_notebook.core.api.declaration import Api, endpoint
 from svc_notebook.core.api.event_checks import MAX_EVENTS_PER_CALL, check_events_in_order
-from svc_notebook.core.api.integers import Natural
 from svc_notebook.core.api.shapes import Event, EventPage, EventType, ImpressionPage, Received
+from svc_notebook.core.api.values import Natural
 
 PageLength = Annotated[int, Meta(ge=1, le=10_000)]
 Events = Annotated[list[Event], Meta(max_length=MAX_EVENTS_PER_CALL)]

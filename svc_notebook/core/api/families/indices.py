@@ -7,9 +7,9 @@ from typing import Literal
 from svc_notebook.core.api.body_forms import drop_advanced, read_aliases
 from svc_notebook.core.api.declaration import Api, endpoint
 from svc_notebook.core.api.endpoint import Body
-from svc_notebook.core.api.integers import Positive
 from svc_notebook.core.api.parameters import ReadSettings, Settings
 from svc_notebook.core.api.shapes import Deleted, IndexList, Natural, Updated
+from svc_notebook.core.api.values import Positive
 
 CopyScope = Literal["settings", "synonyms", "rules"]
 

@@ -6,7 +6,6 @@ unchanged. `api-notes`, section 14, lists where a response has more members than
 
 from __future__ import annotations
 
-from svc_notebook.core.api.integers import Natural
 from svc_notebook.core.api.shapes.administration import (
     Cluster,
     ClusterList,
@@ -102,6 +101,7 @@ from svc_notebook.core.api.shapes.records import (
     Updated,
     UpdatedAt,
 )
+from svc_notebook.core.api.values import Natural
 
 __all__ = [
     "Added",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, Required, TypedDict
 
-from svc_notebook.core.api.integers import Natural
+from svc_notebook.core.api.values import Natural
 
 # The description that a service shows of a key to that key itself.
 REDACTED = "<redacted>"

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.core.api.integers import Integer, Natural
 from svc_notebook.core.api.parameters import SearchOptions
+from svc_notebook.core.api.values import Integer, Natural
 
 
 class Synonym(TypedDict, total=False):

@@ -6,8 +6,8 @@ from typing import Annotated, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.core.api.integers import Integer, Positive
 from svc_notebook.core.api.shapes.records import Number
+from svc_notebook.core.api.values import Integer, Positive
 
 EventType = Literal["click", "conversion", "view"]
 # api.md, Limits.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, Required, TypedDict
 
-from svc_notebook.core.api.integers import Integer, Natural
 from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.values import Integer, Natural
 
 Record = dict[str, Any]
 Number = Integer | float

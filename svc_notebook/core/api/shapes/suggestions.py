@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.core.api.integers import Natural, Positive
+from svc_notebook.core.api.values import Natural, Positive
 
 Names = list[str]
 

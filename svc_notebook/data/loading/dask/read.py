@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
-from svc_notebook.core.api.integers import is_number
 from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.core.api.values import is_number
 from svc_notebook.core.imports import register_accessors
 from svc_notebook.data.client.operations import BROWSE_PAGE_RECORDS, FULL_RECORD_PARAMS
 from svc_notebook.data.client.task_group import run_together

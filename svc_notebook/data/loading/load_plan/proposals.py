@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.core.api.integers import is_number
+from svc_notebook.core.api.values import is_number
 from svc_notebook.data.loading.encoding.json_sql import MAX_LAT, MAX_LNG
 from svc_notebook.data.loading.load_plan.plan import LoadPlan, Proposal
 from svc_notebook.data.loading.load_plan.preparation import Prepared, record_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from svc_notebook.core.api.integers import is_number
+from svc_notebook.core.api.values import is_number
 from svc_notebook.data.loading.text_cells.cell_kinds import MOMENT, cell_kind
 
 MIN_PROPOSAL_VALUES = 3

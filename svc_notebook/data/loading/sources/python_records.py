@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from svc_notebook.core.temporary_folders import TemporaryFolder
+from svc_notebook.core.locked_folders import TemporaryFolder
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import Database, ReadingStopped
 from svc_notebook.data.loading.encoding.python_encoder import Unsendable, write_json

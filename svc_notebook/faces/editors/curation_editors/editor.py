@@ -18,8 +18,8 @@ from typing import Any, ClassVar, Literal, TypedDict
 import pandas as pd
 import traitlets
 
-from svc_notebook.core.api.texts import OneOrMany, list_texts
 from svc_notebook.core.api.validation import same
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.data.client import ResourceKind, Tasks, find_all, write_all
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors.base import JSON, Editor

@@ -14,8 +14,8 @@ import traitlets
 from svc_notebook.core.api.parameters import PARAMETERS
 from svc_notebook.core.api.rule_checks import check_parts
 from svc_notebook.core.api.shapes import RuleParams
-from svc_notebook.core.api.texts import OneOrMany, list_texts
 from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.core.display import format_count, write_table
 from svc_notebook.data.client import RULES, AsyncClient, ResourceKind
 from svc_notebook.errors import BadInput, NotFound, Refused, SvcError, Unreachable

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from svc_notebook.core.child_process import find_program
-from svc_notebook.core.temporary_folders import TemporaryFolder
+from svc_notebook.core.locked_folders import TemporaryFolder
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:

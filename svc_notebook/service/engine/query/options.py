@@ -28,8 +28,8 @@ from svc_notebook.service.engine.text.lexicon import (
     NO_LANGUAGE_RESOURCES,
     LanguageResources,
     NormalizedLexicon,
+    standard_languages,
 )
-from svc_notebook.service.engine.text.stop_words import standard_languages
 
 # Internal setting that marks a virtual replica, whose customRanking sorts the relevant hits.
 VIRTUAL = "_virtual"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.text.compounds import LINKS, Splitter
-from svc_notebook.service.engine.text.stems import Stemmer
+from svc_notebook.service.engine.text.inflections import Stemmer
 from svc_notebook.service.engine.text.synonyms import Replacement
 from svc_notebook.service.engine.text.typos import Vocabulary
 

@@ -23,7 +23,7 @@ from svc_notebook.service.engine.index.schema import Searched, first_covering, r
 from svc_notebook.service.engine.index.segment import Segment, SegmentReader
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
-from svc_notebook.service.engine.text.stems import find_stemmer
+from svc_notebook.service.engine.text.inflections import find_stemmer
 from svc_notebook.service.engine.text.synonyms import FIRST_MARKER, LAST_MARKER, ONLY_MARKER
 
 # The format of a stored model and its vectors; those of another format are computed again.

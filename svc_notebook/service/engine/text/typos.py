@@ -16,7 +16,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array, Arrays
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
-from svc_notebook.service.engine.text.stems import Stemmer, Stems
+from svc_notebook.service.engine.text.inflections import Stemmer, Stems
 
 # Longer words match without typos only.
 MAX_WORD_LETTERS = 30
