@@ -21,7 +21,7 @@ from svc_notebook.data.loading.load_plan.type_inference import (
 )
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sending.batches import pack_batches
-from svc_notebook.data.loading.sources.csv_rows import _row_pattern
+from svc_notebook.data.loading.sources.csv_cells import _row_pattern
 from svc_notebook.errors import BadInput
 from tests.conftest import examples
 from tests.data.loading.encoded_records import Packed, assert_same, pack, pack_small

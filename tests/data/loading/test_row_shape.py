@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.data.loading.sources import csv_rows
+from svc_notebook.data.loading.sources import csv_copies
 from svc_notebook.data.loading.sources.csv_cells import Dialect
-from svc_notebook.data.loading.sources.csv_rows import scan_lines
+from svc_notebook.data.loading.sources.csv_copies import scan_lines
 from tests.conftest import examples
 
 HEADER = ["id", "name", "note"]
@@ -48,7 +48,7 @@ def test_the_shape_of_rows_that_are_known(
 
     with pytest.MonkeyPatch.context() as patch:
         # The header is read from the first block.
-        patch.setattr(csv_rows, "BLOCK_BYTES", 20 + block_bytes)
+        patch.setattr(csv_copies, "BLOCK_BYTES", 20 + block_bytes)
         shape = scan_lines(path, DIALECT)
 
     wide = any(len(row) > len(HEADER) and row[-1] in EMPTY for row in rows)

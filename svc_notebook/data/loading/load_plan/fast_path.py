@@ -50,7 +50,7 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     infer_few_texts,
 )
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.csv_rows import MAX_FEW_ROWS_BYTES
+from svc_notebook.data.loading.sources.csv_cells import MAX_FEW_ROWS_BYTES
 from svc_notebook.data.loading.sources.dataframe import (
     describe_index,
     name_columns,

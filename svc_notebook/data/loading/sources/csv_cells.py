@@ -1,13 +1,16 @@
-"""Records and cells of a delimited file, with misplaced quotes too; the forms of its columns."""
+"""Records, rows and cells of a delimited file, also misplaced quotes; the forms of its columns."""
 
 from __future__ import annotations
 
 import csv
 import re
+from codecs import BOM_UTF8
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from svc_notebook.data.loading.text_cells.cell_kinds import cell_form
@@ -24,8 +27,10 @@ MIN_VALUES, FORM_SHARE = 5, 0.9
 ColumnForms = Sequence[str]
 # The quote of a file without quotes: a character that no text contains.
 NO_QUOTE = "\x1d"
-# A quoted name in a header can extend over several lines.
-MAX_HEADER_LINES = 10
+# The size of a file that is read in Python: starting a scan takes longer than reading a few rows.
+MAX_FEW_ROWS_BYTES = 1_000_000
+# The cells of a column, None where a cell is empty.
+Texts = list[str | None]
 
 
 @dataclass(frozen=True)
@@ -347,3 +352,119 @@ def _fits(cells: Sequence[str], forms: ColumnForms) -> bool:
         not form or not cell or cell_form(cell) == form
         for cell, form in zip(cells, forms, strict=True)
     )
+
+
+def has_rows(path: Path, dialect: Dialect) -> bool:
+    """Return whether a file has a line after its header that is not blank."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        records = islice(split_records(file, dialect), int(dialect.header), None)
+        return any(not is_blank(record, dialect) for record in records)
+
+
+def count_empty_rows(path: Path, dialect: Dialect) -> int:
+    """Return the number of rows of a file of one column that are an empty value inside quotes."""
+    if len(dialect.names) != 1:
+        return 0
+    empty = dialect.quote * 2
+    return sum(record.rstrip(LINE_ENDS) == empty for record in open_records(path, dialect))
+
+
+def open_records(path: Path, dialect: Dialect) -> Iterator[str]:
+    """Yield the records of a file below its header."""
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as source:
+        yield from islice(split_records(source, dialect), int(dialect.header), None)
+
+
+def is_blank(record: str, dialect: Dialect) -> bool:
+    """Return whether a record is not a row: an empty line, or blanks where cells are separated."""
+    body = record.rstrip(LINE_ENDS)
+    alone = len(dialect.names) == 1 or dialect.separator in body
+    return not body or (not alone and not body.strip())
+
+
+def is_empty_row(record: str, dialect: Dialect) -> bool:
+    """Return whether a record of a table of several columns has separators and no value."""
+    rest = record.rstrip(LINE_ENDS)
+    return (
+        len(dialect.names) > 1
+        and dialect.separator != " "
+        and dialect.separator in rest
+        and not rest.strip(f"{dialect.separator}{dialect.quote} ")
+        and not any((read_cell(cell, dialect) or "").strip() for cell in split_cells(rest, dialect))
+    )
+
+
+def read_cells(record: str, dialect: Dialect) -> list[str] | None:
+    """Return the cells of a record, with their quotes; None if the quotes are misplaced."""
+    cells = split_cells(record.rstrip(LINE_ENDS), dialect)
+    return cells if all(is_well_quoted(cell, dialect) for cell in cells) else None
+
+
+def repeats_header(cells: Sequence[str], dialect: Dialect) -> bool:
+    """Return whether a row repeats the names of the header, all or the first ones, or more."""
+    names = dialect.cells
+    shared = min(len(cells), len(names))
+    if not 1 < max(len(cells), len(names)) < 2 * shared:
+        return False
+    texts = [(read_cell(cell, dialect) or "").strip() for cell in cells[:shared]]
+    return texts == [*names[:shared]] and sum(map(bool, texts)) > 1
+
+
+def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] | None:
+    """Return the cells of each column, or None for a file that a scan must read.
+
+    Only what a scan reads without a doubt is read: valid UTF-8, one kind of line ends, no line end
+    inside a cell, quotes around whole cells, and the same number of cells in every row.
+    """
+    width = len(dialect.names)
+    if width < 2 or {len(dialect.separator), len(dialect.quote)} != {1}:
+        return None
+    if path.stat().st_size > MAX_FEW_ROWS_BYTES:
+        return None
+    lines = _read_lines(path)
+    if lines is None or (len(lines) - dialect.header) * width > max_cells:
+        return None
+    # A scan of several columns skips blank lines, too.
+    rows = [line for line in lines[int(dialect.header) :] if line]
+    well_quoted = _row_pattern(dialect.separator, dialect.quote).fullmatch
+    if not all(well_quoted(row) for row in rows if dialect.quote in row):
+        return None
+    reader = csv.reader(rows, delimiter=dialect.separator, quotechar=dialect.quote, strict=True)
+    try:
+        cells = list(reader)
+    except csv.Error:  # a cell beyond the module's limit
+        return None
+    if any(len(row) != width for row in cells):
+        return None
+    return [[cell or None for cell in column] for column in zip(*cells, strict=True)] or None
+
+
+@lru_cache
+def _row_pattern(separator: str, quote: str) -> re.Pattern[str]:
+    """Return the pattern of a row in which each cell has no quote, or is enclosed in quotes.
+
+    A quoted cell begins and ends at a separator or at an end of the row. Each repeat ends at one
+    place, so that a row that does not match is rejected in linear time.
+    """
+    separator, quote = re.escape(separator), re.escape(quote)
+    inside = f"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}"
+    quoted = f"(?<![^{separator}]){inside}(?![^{separator}])"
+    return re.compile(f"[^{quote}]*(?:{quoted}[^{quote}]*)*")
+
+
+def _read_lines(path: Path) -> list[str] | None:
+    """Return the lines without their ends; None if they have several kinds of ends."""
+    try:
+        text = path.read_bytes().removeprefix(BOM_UTF8).decode()
+    except UnicodeDecodeError:
+        return None
+    if "\0" in text:
+        return None
+    if "\r" in text:
+        text, ends = text.replace("\r\n", "\n"), text.count("\r\n")
+        if "\r" in text or text.count("\n") != ends:
+            return None
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines

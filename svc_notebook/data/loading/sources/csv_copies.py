@@ -1,11 +1,17 @@
-"""Copies of delimited files with ragged rows, in which all rows have the same number of cells."""
+"""Copies of delimited files with ragged rows, in which all rows have the same number of cells.
+
+DuckDB loses cells and rows of some files without an error: a scan of the lines finds these files.
+"""
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
+
+import numpy as np
 
 from svc_notebook.core.display import shorten
 from svc_notebook.data.loading.sources.csv_candidates import SAMPLE_ROWS
@@ -16,22 +22,23 @@ from svc_notebook.data.loading.sources.csv_cells import (
     find_forms,
     find_stray_cell,
     fits_shifted,
-    is_open,
-    read_cell,
-    repair_cells,
-    split_cells,
-    write_cell,
-)
-from svc_notebook.data.loading.sources.csv_rows import (
     is_blank,
     is_empty_row,
+    is_open,
+    is_well_quoted,
     open_records,
+    read_cell,
     read_cells,
+    repair_cells,
     repeats_header,
+    split_cells,
+    split_records,
+    write_cell,
 )
 from svc_notebook.data.loading.sources.encoding import fresh
 from svc_notebook.data.loading.table import RowError
-from svc_notebook.data.loading.text_cells.header_names import free_name
+from svc_notebook.data.loading.text_cells.header_names import MAX_HEADER_LINES, free_name
+from svc_notebook.errors import BadInput
 
 UNCLOSED = "has a quote that is never closed, or text after a closing quote"
 SHORT = "has fewer columns than the header"
@@ -54,6 +61,186 @@ CHANGES = {
     "repaired": "{have} quotes inside of values that are escaped otherwise or not at all; they are "
     "read as part of the values ({rows})" + STRICT,
 }
+# The size of a read of a scan.
+BLOCK_BYTES = 1 << 18
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """The properties of a file's rows that a scan of its lines finds."""
+
+    # Whether some quoted cell can contain a line end, and whether one is not closed.
+    quoted_lines: bool = False
+    open_end: bool = False
+    # Whether some row has more cells than the header, the last of them empty: DuckDB drops such a
+    # cell silently.
+    empty_surplus: bool = False
+    # Whether a line repeats the header.
+    repeated_header: bool = False
+    # Whether some row has separators and no value.
+    empty_rows: bool = False
+    # The number of records that are not blank, the header included; None if it is unknown.
+    records: int | None = None
+
+    def is_misread(self, dialect: Dialect, *, strict: bool) -> bool:
+        """Return whether DuckDB would read the rows otherwise than a load does."""
+        return (
+            self.open_end
+            or self.repeated_header
+            or (self.empty_surplus and not dialect.trailing)
+            or (self.empty_rows and not strict)
+        )
+
+
+def scan_lines(path: Path, dialect: Dialect) -> RowShape:
+    """Scan the lines of a file; for most files, counting quotes is sufficient."""
+    quote = dialect.quote.encode()
+    surplus, empty, headers, records = False, False, 0, 0
+    with path.open("rb") as file:
+        start = file.read(BLOCK_BYTES)
+        marked = start.startswith(BOM_UTF8)
+        start = start.removeprefix(BOM_UTF8)
+        if b"\n" not in start or dialect.escape != dialect.quote or len(quote) != 1:
+            return _scan_quotes(path, dialect)
+        header = start.partition(b"\n")[0].rstrip(b"\r") if dialect.header else b""
+        can_repeat = len(dialect.cells) > 1 and repeats_header(
+            split_cells(header.decode("utf-8", "replace"), dialect), dialect
+        )
+        file.seek(0)
+        while block := file.read(BLOCK_BYTES):
+            lines = _Lines(block + file.readline())
+            if lines.any_odd(quote):
+                return _scan_quotes(path, dialect)
+            surplus = surplus or any(_is_wide(line, dialect) for line in lines.with_end(dialect))
+            empty = empty or any(
+                is_empty_row(line, dialect) for line in lines.without_start(dialect)
+            )
+            headers += lines.count(header) if can_repeat else 0
+            records += lines.filled
+    # A byte order mark hides the header itself.
+    again = headers > (0 if marked else 1)
+    return RowShape(empty_surplus=surplus, repeated_header=again, empty_rows=empty, records=records)
+
+
+class _Lines:
+    """Whole lines of a file, searched all at once."""
+
+    def __init__(self, block: bytes) -> None:
+        self._block = block
+        self._bytes = np.frombuffer(block, np.uint8)
+        ends = np.flatnonzero(self._bytes == ord("\n"))
+        # The last line of a file may have no end.
+        self._ends = ends if block.endswith(b"\n") else np.append(ends, len(block))
+        self._starts = np.concatenate(([0], self._ends[:-1] + 1))
+
+    @property
+    def filled(self) -> int:
+        """The number of lines that are not blank."""
+        sizes = self._ends - self._starts
+        first = self._bytes[np.minimum(self._starts, len(self._bytes) - 1)]
+        return int((sizes > (first == ord("\r"))).sum())
+
+    def any_odd(self, byte: bytes) -> bool:
+        """Return whether a line contains a byte an odd number of times."""
+        places = np.flatnonzero(self._bytes == ord(byte))
+        # If every line has an even number, so have all lines up to each end.
+        return bool((np.searchsorted(places, self._ends) % 2).any())
+
+    def with_end(self, dialect: Dialect) -> Iterator[str]:
+        """Yield the lines that may end with an empty cell."""
+        separator, quote = dialect.separator.encode()[-1], ord(dialect.quote)
+        last = self._ends - 1
+        last -= self._bytes[last] == ord("\r")
+        last_bytes = self._bytes[last]
+        # A block of one blank line has no byte before its end; what is likely is verified below.
+        before = self._bytes.take(last - 1, mode="clip")
+        likely = (last_bytes == separator) | ((last_bytes == quote) & (before == quote))
+        ends = _empty_ends(dialect)
+        for line in map(self._line, np.flatnonzero(likely)):
+            if line.endswith(ends):
+                yield line.decode("utf-8", "replace")
+
+    def without_start(self, dialect: Dialect) -> Iterator[str]:
+        """Yield the lines that begin with an empty cell and end with one."""
+        separator, quote = dialect.separator.encode()[-1], ord(dialect.quote)
+        first = self._bytes.take(self._starts, mode="clip")
+        second = self._bytes.take(self._starts + 1, mode="clip")
+        last = self._ends - 1
+        last -= self._bytes[last] == ord("\r")
+        ends = self._bytes[last]
+        likely = (first == separator) | ((first == quote) & (second == quote))
+        likely &= (ends == separator) | (ends == quote)
+        for number in np.flatnonzero(likely):
+            yield self._line(number).decode("utf-8", "replace")
+
+    def count(self, line: bytes) -> int:
+        """Return how many lines equal a line, which is not empty."""
+        likely = np.flatnonzero(
+            self._bytes[np.minimum(self._starts, len(self._bytes) - 1)] == line[0]
+        )
+        return sum(self._line(number).rstrip(b"\r\n") == line for number in likely)
+
+    def _line(self, number: np.int64) -> bytes:
+        return self._block[self._starts[number] : self._ends[number] + 1]
+
+
+def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
+    """Scan the lines of a file and follow each quote to the line that closes it."""
+    ends, last = tuple(end.decode() for end in _empty_ends(dialect)), ""
+    quoted_lines, surplus, empty, open_end, headers, records = False, False, False, False, 0, 0
+    torn: list[str] = []
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        for record in split_records(file, dialect, torn):
+            if "\n" in record[:-1] or "\r" in record[:-2]:
+                quoted_lines = True
+            if record.endswith(ends) and _is_wide(record, dialect):
+                surplus = True
+            empty = empty or is_empty_row(record, dialect)
+            if dialect.cells and record.lstrip(dialect.quote).startswith(dialect.cells[0]):
+                headers += repeats_header(read_cells(record, dialect) or [], dialect)
+            if torn:
+                return RowShape(quoted_lines=True, open_end=True)
+            last = record
+            records += bool(record.strip("\r\n"))
+        if quoted_lines or dialect.quote in last:
+            open_end = is_open(split_cells(last, dialect)[-1], dialect)
+    return RowShape(quoted_lines, open_end, surplus, headers > 1, empty, records)
+
+
+def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:
+    """Return the possible ends of a record whose last cell is empty."""
+    empty = (dialect.separator.encode(), (dialect.separator + dialect.quote * 2).encode())
+    return tuple(cell + line_end for cell in empty for line_end in (b"", b"\n", b"\r\n", b"\r"))
+
+
+def _is_wide(record: str, dialect: Dialect) -> bool:
+    if dialect.quote not in record:
+        return record.count(dialect.separator) >= len(dialect.names)
+    return len(split_cells(record, dialect)) > len(dialect.names)
+
+
+def is_plain_header(path: Path, dialect: Dialect) -> bool:
+    """Return whether a header has one line, with quotes only around whole names.
+
+    Raises `BadInput` for an unclosed quote in it.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        record = next(split_records(islice(file, MAX_HEADER_LINES + 2), dialect), "")
+    body = record.rstrip(LINE_ENDS)
+    cells = split_cells(body, dialect)
+    well_quoted = all(
+        is_well_quoted(cell, dialect)
+        if cell.startswith(dialect.quote)
+        else dialect.quote not in cell
+        for cell in cells
+    )
+    alone = "\n" not in body and "\r" not in body
+    if is_open(cells[-1], dialect) or not (alone or well_quoted):
+        raise BadInput(
+            f"the header has an unclosed quote before `{cells[-1].strip(dialect.quote)[:20]}`; "
+            "close it"
+        )
+    return alone and well_quoted
 
 
 @dataclass

@@ -14,30 +14,31 @@ import numpy as np
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.csv_cells import Dialect, longest_record
+from svc_notebook.data.loading.sources.csv_cells import (
+    Dialect,
+    Texts,
+    count_empty_rows,
+    has_rows,
+    longest_record,
+    read_few_rows,
+)
 from svc_notebook.data.loading.sources.csv_copies import (
     MAX_SHOWN_ROWS,
     SHORT,
     SURPLUS,
     UNCLOSED,
     RegularCopy,
+    RowShape,
     broken_row,
     describe_copies,
     find_surplus,
+    is_plain_header,
     read_forms,
+    scan_lines,
     write_regular,
 )
 from svc_notebook.data.loading.sources.csv_layout import find_layout
 from svc_notebook.data.loading.sources.csv_lines import Layout, write_plain
-from svc_notebook.data.loading.sources.csv_rows import (
-    RowShape,
-    Texts,
-    count_empty_rows,
-    has_rows,
-    is_plain_header,
-    read_few_rows,
-    scan_lines,
-)
 from svc_notebook.data.loading.sources.encoding import (
     SAMPLE_BYTES,
     SAMPLE_CHARACTERS,
