@@ -262,3 +262,15 @@ def test_a_score_that_is_missing_does_not_silently_undo_the_order() -> None:
     assert (told.value.row, told.value.column) == (1, "score")
     assert check_runs(run.assign(rank=[3, 2, 1]))["rank"].tolist() == [3, 2, 1]
     assert check_runs(run.drop(columns="score"))["rank"].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["grade", "Relevance", "label", "rel"])
+def test_ratings_of_another_name_are_not_taken_as_missing(name: str) -> None:
+    rows = [{"query": "lamp", "objectID": "1", name: 2}]
+
+    with pytest.raises(BadInput, match="need a column `rating`") as caught:
+        check_judgments(rows)
+
+    assert f"rename(columns={{'{name}': 'rating'}})" in str(caught.value)
+    assert check_judgments([{**rows[0], "rating": 1}])["rating"].tolist() == [1.0]
+    assert check_judgments([{"query": "lamp", "objectID": "1"}])["rating"].isna().all()

@@ -30,6 +30,9 @@ JUDGED = [*QUESTION, "objectID", "rater"]
 ANSWER = ["run", *QUESTION]
 MAX_LISTED_COLUMNS = 8  # columns listed in an error
 
+# What other tools call ratings.
+RATING_NAMES = ("grade", "relevance", "relevancy", "rel", "label", "judgment", "judgement")
+
 
 def check_judgments(given: Table) -> DataFrame:
     """Check judgments: one for each query, filters, objectID and rater.
@@ -51,7 +54,7 @@ def check_judgments(given: Table) -> DataFrame:
     Raises
     ------
     BadInput
-        If a column is missing.
+        If a column is missing, or the ratings are in a column of another name, such as `grade`.
     BadRecord
         If a judgment is not valid; it names row and column.
 
@@ -62,7 +65,9 @@ def check_judgments(given: Table) -> DataFrame:
       query objectID  rating source
     0   mug  MUG-001     3.0  human
     """
-    frame = _check(given, JUDGMENTS, "judgments")
+    table = _take(given, JUDGMENTS, "judgments")
+    _refuse_renamed_ratings(table)
+    frame = _check(table, JUDGMENTS, "judgments")
     both = frame["unrateable"] & frame["rating"].notna()
     _refuse_first(
         frame, both, "rating", "row {row} is unrateable but has a rating; remove one of them"
@@ -203,6 +208,16 @@ def _check(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> Data
         raise BadInput(f"{what} contain text that is not valid Unicode: {error}") from None
     extra = [name for name in frame if name not in columns]
     return pd.concat([DataFrame(checked, index=frame.index), frame[extra]], axis=1)
+
+
+def _refuse_renamed_ratings(table: DataFrame) -> None:
+    """Reject judgments whose ratings are in a column of another name: they would all be missing."""
+    other = next((name for name in table if f"{name}".lower() in RATING_NAMES), None)
+    if "rating" not in table and other is not None:
+        raise BadInput(
+            f"judgments need a column `rating`, and `{other}` seems to hold the ratings: "
+            f"judgments.rename(columns={{{other!r}: 'rating'}})"
+        )
 
 
 def _advise(missing: str, names: list[str]) -> str:
