@@ -60,7 +60,8 @@ class Portal:
             work.close()
             raise BadInput("Python is ending, so this call cannot be made; make it earlier")
         loop = self._own_loop()
-        if asyncio._get_running_loop() is loop:
+        # Not the running loop: threads of gevent share one.
+        if threading.current_thread() is self._thread:
             work.close()
             raise BadInput(
                 "a blocking call on the background loop would wait for itself; await the same "

@@ -338,3 +338,17 @@ def search_in_child(client: Client) -> int:
     except BaseException:
         return 1
     return 0
+
+
+def test_the_running_loop_of_another_light_thread_is_not_the_callers() -> None:
+    async def read_loop() -> asyncio.AbstractEventLoop:
+        return asyncio.get_running_loop()
+
+    loop = background_loop.run(read_loop())
+    asyncio._set_running_loop(loop)  # as threads of gevent see it, which share one system thread
+    try:
+        result = background_loop.run(give(7))
+    finally:
+        asyncio._set_running_loop(None)
+
+    assert result == 7
