@@ -125,7 +125,7 @@ async def warn_of_counts(
 def _without_effect(params: Mapping[str, Any], counted: Any) -> dict[str, Any]:
     """Return what may be without effect although there are hits.
 
-    That are optional filters, uncounted facets, and facets in alternatives and negations.
+    These are optional filters, uncounted facets, and facets in alternatives and negations.
     """
     facets = params.get("facets") or ()
     facets = facets.split(",") if isinstance(facets, str) else facets
