@@ -89,6 +89,7 @@ def test_broken_rows_of_a_wide_file_are_counted_once(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize("suffix", ["csv", "ndjson"])
 def test_the_time_of_a_plan_grows_with_the_cells(tmp_path: Path, suffix: str) -> None:
     def seconds(columns: int) -> float:
