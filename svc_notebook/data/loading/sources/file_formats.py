@@ -189,9 +189,9 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
                 "write its data as CSV with `export delimited`, and load that file"),
     RefusedText("a file of SQL statements", re.compile(
         r"(\s|--[^\n]*\n|/\*.*?\*/;?)*(-- (MySQL|MariaDB|PostgreSQL) (database )?dump"
-        r"|(CREATE( OR REPLACE)?|DROP|ALTER) (TABLE|DATABASE|SCHEMA|VIEW|FUNCTION|PROCEDURE)\b"
-        r"|INSERT INTO\b|SET \w+ ?=|BEGIN( TRANSACTION)?;|UPDATE \w+ SET\s|USE \w+;"
-        r"|PRAGMA \w+)", re.I | re.S),
+        r"|((CREATE( OR REPLACE)?|DROP|ALTER) (TABLE|DATABASE|SCHEMA|VIEW|FUNCTION|PROCEDURE)"
+        r"|INSERT INTO)\s+[\w\"`\[]|SET \w+ ?=|(BEGIN( TRANSACTION)?|USE \w+);\s*?(\n|\Z)"
+        r"|UPDATE \w+ SET\s|PRAGMA \w+)", re.I | re.S),
         "restore it into a database, and load a query or an export of its table"),
     RefusedText("an ARFF file", re.compile(r"(%[^\n]*\n|\s)*@relation\s", re.I),
                 "load its rows after @data as CSV: skip= leaves out the lines before them"),
@@ -206,7 +206,8 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
     RefusedText("a file of settings", SETTINGS, CONVERT),
     RefusedText("a file of code or settings", re.compile(
         r"(\s|(#|//|/\*)[^\n]*\n)*([\w.@#:*-][^\n\"|\t,;]*\{[ \t]*\r?\n"
-        r"|(import [\w., ]+|from [\w.]+ import [\w., *]+)\r?\n)"), NO_TABLE),
+        # One line can be the header of a table of imports.
+        r"|((import [\w., ]+|from [\w.]+ import [\w., *]+)\r?\n\s*){2})"), NO_TABLE),
     RefusedText("a document in Markdown", MARKDOWN, AS_TEXT),
     RefusedText("a file of JavaScript", re.compile(
         r"\s*(/\*\*/)?\s*(typeof [^&\n]+&&\s*)?([\w.$]+\s*\(\s*[\[{]"
