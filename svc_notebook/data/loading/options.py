@@ -197,6 +197,8 @@ class LoadSettings:
     def _check_layout(self) -> None:
         for name in CHARACTER_OPTIONS:
             _check_character(name, getattr(self, name))
+        if self.quote is not None and self.quote == (self.separator or ","):
+            raise BadInput("`quote` and `separator` must differ; if `quote` is ',', pass both")
         for name in COUNT_OPTIONS:
             _check_count(name, getattr(self, name))
         _check_count("skip", self.skip, minimum=0)

@@ -8,6 +8,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from svc_notebook.errors import BadInput
 from tests.data.loading.encoded_records import pack
 
 Rows = list[dict[str, Any]]
@@ -136,3 +137,21 @@ def test_a_merged_cell_says_how_many_rows_a_header_has(tmp_path: Path) -> None:
     assert [[r[name] for name in names] for r in packed.records] == [
         ["North", 10, 11], ["South", 30, 31],
     ]  # fmt: skip
+
+
+def test_a_separator_that_is_given_is_no_quote(tmp_path: Path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("~a~b~c~\n~1~2~x~\n~3~4~y~\n")
+
+    rows = [{name: record[name] for name in "abc"} for record in pack(path, separator="~").records]
+
+    assert rows == [{"a": 1, "b": 2, "c": "x"}, {"a": 3, "b": 4, "c": "y"}]
+
+
+@pytest.mark.parametrize("options", [{"quote": "|", "separator": "|"}, {"quote": ","}])
+def test_a_quote_that_is_the_separator_is_refused(tmp_path: Path, options: dict[str, str]) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("|a|,|b|\n|1|,|x|\n")
+
+    with pytest.raises(BadInput, match="`quote` and `separator` must differ"):
+        pack(path, **options)

@@ -173,9 +173,14 @@ def _count_run_cells(rows: Sequence[Row], width: int) -> int:
     return most if most >= MIN_RUN_ROWS * width else 0
 
 
-def find_quote(text: str) -> Decision:
-    """Decide on the character around values: `"`, `'`, or none."""
-    signals = {'"': [Signal("is the usual quote", 1)], "~": [*_rate_tildes(text)]}
+def find_quote(text: str, separator: str | None = None) -> Decision:
+    """Decide on the character around values: `"`, `'`, `~`, or none.
+
+    It is not the separator that is given.
+    """
+    signals = {'"': [Signal("is the usual quote", 1)]}
+    if separator != "~":
+        signals["~"] = [*_rate_tildes(text)]
     if '"' in text and NO_QUOTE not in text and _has_literal_quotes(text):
         signals[NO_QUOTE] = [Signal('`"` begins values that it does not end', 10)]
     elif "'" in text and '"' in text and _enclosed('"').search(text):
@@ -283,12 +288,16 @@ def escape_of(text: str, quote: str) -> str:
 
 
 def find_separator(sample: Sample, quote: str) -> Decision:
-    """Decide on the character between cells, by the rows that each candidate gives."""
-    usual = [mark for mark in USUAL_SEPARATORS if mark in sample.text or mark == ","]
+    """Decide on the character between cells, by the rows that each candidate gives.
+
+    The quote is no candidate: the csv module of Python 3.13 refuses one character for both.
+    """
+    marks = {*sample.text, ","} - {quote}
+    usual = [mark for mark in USUAL_SEPARATORS if mark in marks]
     rated = [_as_hypothesis(mark, rate_separator(sample, mark, quote)) for mark in usual]
     if max(hypothesis.points for hypothesis in rated) < CERTAIN_POINTS:
         rated += [_as_hypothesis(mark, _rate_unusual(sample, mark, quote))
-                  for mark in UNUSUAL_SEPARATORS if mark in sample.text]  # fmt: skip
+                  for mark in UNUSUAL_SEPARATORS if mark in marks]  # fmt: skip
     return decide("separator", rated)
 
 

@@ -161,7 +161,10 @@ def _are_all_comments(given: _Given, rows: Sequence[Row], separator: str) -> boo
 
 def _decide_on_quote(text: str, options: LoadSettings) -> tuple[Decision, list[str]]:
     """Decide on the character around values, with a note if it is not the usual one."""
-    quote = state("quote", options.quote, *GIVEN) if options.quote else find_quote(text)
+    if options.quote:
+        quote = state("quote", options.quote, *GIVEN)
+    else:
+        quote = find_quote(text, options.separator)
     mark = quote.chosen.value
     if mark == NO_QUOTE:
         note = "`\"` is a character of the values and encloses none; quote='\"' reads it as one"
