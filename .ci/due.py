@@ -4,8 +4,9 @@
     python .ci/due.py --left-out  the others, with their paths
 
 A group that is not due still runs in the scheduled workflow. Compared is the working tree with the
-commit in `CI_BASE`, or else with the merge base of the main branch, or on that branch with its last
-commit of the day before. All groups are due where no such commit is there, as in a shallow clone.
+commit in `CI_BASE`, or else with the merge base of the main branch, or on that branch with the last
+commit before those of one push. All groups are due where no such commit is there, as in a shallow
+clone, and with `CI_ALL`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # A change of these can affect every group: what is installed, and what tests start from.
 DEPENDENCIES = ("constraints.txt", "hashes.txt", "pyproject.toml")
-COMMON = (*DEPENDENCIES, ".ci/run", "Makefile", "tests/conftest.py")
+COMMON = (*DEPENDENCIES, "tests/conftest.py")
 # The paths of each group: its tests, and what no other test runs in the same way.
 GROUPS = {
     "soak": (
@@ -33,8 +34,22 @@ GROUPS = {
     ),
     "generated-sites": (
         *COMMON,
-        *("svc_notebook/service/crawl/", "tests/clients/test_generated_sites.py"),
+        *("svc_notebook/service/crawl/extraction/", "tests/clients/test_generated_sites.py"),
         *("tests/clients/test_docsearch.py", "tests/clients/conftest.py"),
+    ),
+    # The explorer, the cells and the files of JupyterLab, and editors without a kernel.
+    "jupyterlab": (
+        *COMMON,
+        *("widgets/", "svc_notebook/faces/lab/", "svc_notebook/faces/editors/"),
+        *("notebooks/", "tests/browser/"),
+    ),
+    "docs-search": (*COMMON, "docs/", "tests/browser/test_docs_search.py"),
+    # What checkers of types and the generator make of the public functions.
+    "types-of-scripts": (
+        *COMMON,
+        *("docs/generate.py", "svc_notebook/core/api/", "svc_notebook/data/declarations/"),
+        *("svc_notebook/faces/functions/", "tests/documentation/test_types_of_scripts.py"),
+        *("tests/documented_code.py", "tests/faces/commands/test_new_function.py"),
     ),
     "tutorials": (
         *COMMON,
@@ -54,13 +69,13 @@ GROUPS = {
     # Only another choice of releases makes this run differ from the one of yesterday.
     "newest-releases": (*DEPENDENCIES, ".ci/versions.py"),
 }
-# Without a change of their own, commits of this time were tested together.
-DAY_SECONDS = 24 * 60 * 60
+# Commits of this time are pushed and tested together.
+PUSH_SECONDS = 4 * 60 * 60
 
 
 def main(arguments: list[str]) -> int:
     """Print the groups that are due, or those that are left out."""
-    changed = list_changes(find_base())
+    changed = None if os.environ.get("CI_ALL") else list_changes(find_base())
     due = [name for name, paths in GROUPS.items() if is_due(changed, paths)]
     if "--left-out" in arguments:
         for name in [name for name in GROUPS if name not in due]:
@@ -86,7 +101,8 @@ def find_base() -> str:
             return base
     if not (written := git("show", "--no-patch", "--format=%ct", "HEAD")):
         return ""
-    return git("rev-list", "--first-parent", "-1", f"--before={int(written) - DAY_SECONDS}", "HEAD")
+    before = int(written) - PUSH_SECONDS
+    return git("rev-list", "--first-parent", "-1", f"--before={before}", "HEAD")
 
 
 def list_changes(base: str) -> list[str] | None:

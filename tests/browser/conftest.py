@@ -156,6 +156,14 @@ def lab_notebook(request: pytest.FixtureRequest, loaded_lab: LoadedLab) -> Itera
 
 
 @pytest.fixture
+def shared_notebook(request: pytest.FixtureRequest, loaded_lab: LoadedLab) -> Iterator[LabPage]:
+    """The notebook and the kernel of the module, for tests that take both as they find them."""
+    yield loaded_lab.share_notebook()
+    if request.node.stash.get(FAILED, False):
+        loaded_lab.close()
+
+
+@pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     """A fresh page, as one that was never here before opens it."""
     context = chromium.new_context(viewport=LAB_VIEWPORT)

@@ -34,6 +34,8 @@ CLOSE_OTHERS = """async () => {
     const ended = [...sessions.running()].filter(session => session.id !== kept);
     await Promise.all(ended.map(session => sessions.shutdown(session.id)));
 }"""
+# What the file holds: two empty cells. The kernel goes on.
+REVERT = "() => window.jupyterapp.shell.currentWidget.context.revert()"
 SHOW = "() => window.jupyterapp.commands.execute('svc:show-explorer')"
 
 
@@ -68,6 +70,14 @@ class LabPage(Notebook):
         """The row with exactly this label."""
         found = self.page.locator(".svc-row-label").get_by_text(label, exact=True)
         return self.page.locator(".svc-explorer-row").filter(has=found).first
+
+    def expand(self, label: str) -> None:
+        """Show what is under a row, if it does not show yet."""
+        row = self.row(label)
+        row.wait_for()
+        if row.get_attribute("aria-expanded") != "true":
+            row.click()
+        expect(row).to_have_attribute("aria-expanded", "true")
 
     def open_menu(self, label: str) -> Locator:
         """Open the menu of a row with the mouse."""
@@ -115,26 +125,45 @@ def fresh(page: Page, lab: Lab, stem: str = "notebook", *, is_loaded: bool = Fal
 class LoadedLab:
     """A page of JupyterLab for the tests of a module: a new one after a test that failed.
 
-    To load JupyterLab takes longer than most of these tests.
+    To load JupyterLab and to start a kernel takes longer than most of these tests.
     """
 
     def __init__(self, chromium: Browser, lab: Lab, **context: Any) -> None:
         self._chromium, self._lab, self._context = chromium, lab, context
         self._page: Page | None = None
+        self._shared: LabPage | None = None
 
     def open_notebook(self) -> LabPage:
-        """Open a new notebook, and close what earlier tests opened."""
+        """Open a new notebook with a new kernel, and close what earlier tests opened."""
+        self._shared = None
         if self._page is None:
             self._page = self._chromium.new_context(**self._context).new_page()
             return fresh(self._page, self._lab)
-        for _ in range(self._page.locator(".jp-Dialog, .lm-Menu, dialog[open]").count()):
-            self._page.keyboard.press("Escape")
+        self._close_dialogs(self._page)
         opened = fresh(self._page, self._lab, is_loaded=True)
         self._page.evaluate(CLOSE_OTHERS)
         return opened
 
+    def share_notebook(self) -> LabPage:
+        """Return the notebook of the module with its cells empty, and close what tests opened."""
+        if self._page is None or self._shared is None:
+            opened = self.open_notebook()
+        else:
+            self._close_dialogs(self._page)
+            name = self._shared.path.name
+            opened = LabPage(self._page, self._lab, name, is_loaded=True)
+            self._page.evaluate(CLOSE_OTHERS)
+            self._page.evaluate(REVERT)
+        self._shared = opened
+        return opened
+
     def close(self) -> None:
-        """Close the page; the next notebook has a new one."""
+        """Close the page; the next notebook has a new one, and a new kernel."""
         if self._page is not None:
             self._page.context.close()
-        self._page = None
+        self._page = self._shared = None
+
+    @staticmethod
+    def _close_dialogs(page: Page) -> None:
+        for _ in range(page.locator(".jp-Dialog, .lm-Menu, dialog[open]").count()):
+            page.keyboard.press("Escape")

@@ -285,6 +285,7 @@ e"""
 KEYS = 20
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("start", ["hit", "frame"])
 @pytest.mark.parametrize("per_second", [4, 8, 20])
 def test_no_key_is_lost_however_quickly_they_follow(

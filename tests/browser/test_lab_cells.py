@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.lab import Lab
-from tests.browser.labextension import LabPage, fresh
+from tests.browser.labextension import LabPage
 from tests.browser.shop import connect, fill, products
 from tests.conftest import Running
 
@@ -22,8 +22,8 @@ JSON = """%%svc synonyms save coloured
 
 
 @pytest.fixture
-def lab_page(page: Page, extended_lab: Lab) -> LabPage:
-    return fresh(page, extended_lab)
+def lab_page(shared_notebook: LabPage) -> LabPage:
+    return shared_notebook
 
 
 def coloured(lab_page: LabPage, kind: str) -> list[str]:

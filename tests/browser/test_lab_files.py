@@ -22,8 +22,8 @@ HOSTILE_CELL = "<img src=x onerror='window.struck=1'>"
 
 
 @pytest.fixture
-def lab_page(lab_notebook: LabPage, service: Running) -> LabPage:
-    return connected(lab_notebook, service)
+def lab_page(shared_notebook: LabPage, service: Running) -> LabPage:
+    return connected(shared_notebook, service)
 
 
 def choose_file(page: Page, name: str) -> Locator:

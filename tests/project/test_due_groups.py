@@ -29,9 +29,10 @@ def test_groups_name_paths_that_exist() -> None:
 
 def test_a_change_makes_its_groups_due() -> None:
     assert due_after("README.md") == set()
-    assert due_after("README.md", "notebooks/cinema.py") == {"tutorials"}
-    crawled = {"soak", "hostile-pages", "generated-sites"}
-    assert due_after("svc_notebook/service/crawl/site_files.py") == crawled
+    assert due_after("README.md", "notebooks/cinema.py") == {"tutorials", "jupyterlab"}
+    assert due_after("svc_notebook/service/crawl/site_files.py") == {"soak", "hostile-pages"}
+    extracted = {"soak", "hostile-pages", "generated-sites"}
+    assert due_after("svc_notebook/service/crawl/extraction/links.py") == extracted
     assert due_after("hashes.txt") == set(GROUPS)
     assert due_after("tests/conftest.py") == set(GROUPS) - {"newest-releases"}
 
@@ -61,6 +62,19 @@ def test_new_and_changed_files_are_changes(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("b")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "05.ipynb").write_text("{}")
-    assert run("HEAD") == ["tutorials"]
+    assert run("HEAD") == ["jupyterlab", "tutorials"]
     assert run("unknown") == [*GROUPS]
     assert "soak:" in run("HEAD", "--left-out")
+
+
+def test_fewer_cases_of_a_test_are_spread_evenly() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "-p", "tests.fewer_cases",
+         "--cases", "2", "--numprocesses", "0", __file__],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    names = [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+    cases = [name for name in names if name.startswith("test_every_group_is_due")]
+    assert [name.partition("[")[2] for name in cases] == ["]", f"{'0' * 40}]"]
+    assert "test_a_change_makes_its_groups_due" in names

@@ -29,7 +29,7 @@ PAUSE_SECONDS = float(os.environ.get("SVC_SOAK_PAUSE", "0.005"))
 LOG = os.environ.get("SVC_SOAK_LOG")
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.timeout(120 + 2 * SECONDS),
+    pytest.mark.timeout(240 + 2 * SECONDS),
     pytest.mark.skipif(sys.platform != "linux", reason="what a process uses is read from /proc"),
 ]
 
@@ -42,7 +42,10 @@ SEARCHERS = 3
 SLOW_STATUSES = (408, 429)
 LOOK_SECONDS = 0.5 if SECONDS < 300 else 20.0
 # Of so many rounds of writes, one also browses, and so on.
-BROWSE_ROUNDS, CURATION_ROUNDS, SETTINGS_ROUNDS, INDEX_ROUNDS = 5, 7, 50, 60
+BROWSE_ROUNDS, CURATION_ROUNDS, SETTINGS_ROUNDS, INDEX_ROUNDS = 5, 7, 11, 13
+# Rounds before the first look: the memory that a change of settings takes is kept for later ones.
+# A slow machine needs longer for them, but not for ever.
+WARM_UP_ROUNDS, WARM_UP_SECONDS = 2 * INDEX_ROUNDS, 90
 SETTINGS: list[dict[str, Any]] = [
     {"customRanking": ["desc(price)"], "attributesForFaceting": ["searchable(brand)"]},
     {
@@ -247,11 +250,14 @@ def copy_and_delete(client: httpx.Client, number: int) -> None:
 
 def test_a_service_in_use_does_not_grow(shop: tuple[Running, Path]) -> None:
     running, folder = shop
-    start = time.monotonic()
     looks: list[Usage] = []
     use = Use(running)
     for thread in use.threads:
         thread.start()
+    last = time.monotonic() + WARM_UP_SECONDS
+    while use.rounds < WARM_UP_ROUNDS and time.monotonic() < last and not use.stop.wait(0.1):
+        pass
+    start = time.monotonic()
     while time.monotonic() < start + SECONDS and not use.stop.wait(LOOK_SECONDS):
         looks.append(measure(running, folder, start))
         if LOG:
@@ -268,10 +274,10 @@ def test_a_service_in_use_does_not_grow(shop: tuple[Running, Path]) -> None:
         sys.stdout.write(f"{line}\n")
     sys.stdout.write(f"{use.searches} searches, {use.rounds} rounds of writes\n")
     assert not use.failures, use.failures
-    # In the first third, what is kept for later searches grows to its limits.
+    # In the first third, what is kept for later searches still grows to its limits.
     third = len(looks) // 3
     early, late = looks[third : 2 * third], looks[-third:]
-    assert use.rounds > 15
+    assert use.rounds > WARM_UP_ROUNDS + 8
     for name in ("service_mb", "workers_mb"):
         assert median(late, name) < 1.15 * median(early, name) + 20, name
     assert most(late, "threads") <= most(early, "threads") + 2

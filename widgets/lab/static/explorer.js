@@ -212,6 +212,7 @@ export class Explorer {
   /** Forget what belongs to another kernel or connection. @param {string} of */
   forget(of) {
     this.shownOf = of;
+    this.connection = null;
     this.rights = "";
     this.known = { ...emptyKnown(), filter: this.filter.value };
   }

@@ -107,12 +107,18 @@ class _LoginForm:
         self._page, self._login, self._requests = page, login, requests
 
     async def open(self) -> None:
-        """Open the page, and wait for its scripts."""
+        """Open the page, and wait for its scripts; raises `FetchFailure` of the document."""
+        from playwright.async_api import Error
+
         visit = asyncio.create_task(self._page.goto(self._login.url, wait_until="commit"))
         try:
             await self._settle()
-            if not self._requests.failure:
-                await visit
+            await visit
+        except Error:
+            # The request can fail after the wait, on a busy machine; it knows why.
+            if self._requests.failure:
+                raise self._requests.failure from None
+            raise
         finally:
             visit.cancel()
             await asyncio.gather(visit, return_exceptions=True)

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 # Pages in the browser at once: each has a process of its own.
 MAX_PARALLEL_PAGES = max(2, min(8, os.cpu_count() or 2))
-# A page is complete when its document was parsed and no request was in progress for this long.
+# A page is complete when its document was parsed, no request was in progress for this long, and the
+# next frames began none.
 QUIET_SECONDS = 0.5
 POLL_SECONDS = 0.05
 # How long the finished document may take to be read; scripts that never end prevent it.
@@ -49,6 +50,10 @@ PREPARE = """(() => {
         delete window[name];
     }
 })()"""
+# Scripts that observe what is visible begin requests after the first frame, late on a busy machine.
+DRAW = """new Promise(
+    done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))
+)"""
 # Open shadow roots are read as browsers show them: their content stands in the element, with its
 # children in the slots. Copies belong to a document without scripts, so that none run. A document
 # that is nested too deeply for that is read without them.
@@ -189,7 +194,7 @@ class Renderer:
             visit = asyncio.create_task(_navigate(page, requests.url))
             try:
                 for _ in range(MAX_READS):
-                    await self._wait(requests, crashed, parsed)
+                    await self._wait(session, requests, crashed, parsed)
                     if crashed.is_set() or requests.is_over:
                         return ""
                     documents = requests.documents
@@ -223,7 +228,11 @@ class Renderer:
             raise FetchFailure("rendering_failed", first_line(error)) from error
 
     async def _wait(
-        self, requests: PageRequests, crashed: asyncio.Event, parsed: asyncio.Event
+        self,
+        session: CDPSession,
+        requests: PageRequests,
+        crashed: asyncio.Event,
+        parsed: asyncio.Event,
     ) -> None:
         """Wait until the page is complete, at least and at most as long as configured."""
         began = monotonic()
@@ -232,7 +241,9 @@ class Renderer:
                 return
             is_quiet = parsed.is_set() and requests.quiet_seconds >= QUIET_SECONDS
             if is_quiet and passed >= self._rendering.min_wait_seconds:
-                return
+                is_drawn = await _draw(session, self._rendering.max_wait_seconds - passed)
+                if is_drawn and requests.quiet_seconds >= QUIET_SECONDS:
+                    return
             await asyncio.sleep(POLL_SECONDS)
 
     async def _scroll(
@@ -252,7 +263,7 @@ class Renderer:
             if heights[-1] == heights[-2] or monotonic() > until:
                 return
             await asyncio.sleep(QUIET_SECONDS)  # scripts notice the position in the next frames
-            await self._wait(requests, crashed, parsed)
+            await self._wait(session, requests, crashed, parsed)
             if crashed.is_set() or requests.is_over:
                 return
 
@@ -282,8 +293,20 @@ async def _navigate(page: Page, url: str) -> None:
         return
 
 
+async def _draw(session: CDPSession, timeout_seconds: float) -> bool:
+    """Wait for the next frames of the page; return whether they were drawn in time."""
+    from playwright.async_api import Error
+
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            await _evaluate(session, DRAW)
+    except (Error, TimeoutError):  # the page reloaded or its process ended, or a script never ends
+        return False
+    return True
+
+
 async def _evaluate(session: CDPSession, expression: str) -> Any:
-    """Return a value from a world that scripts of the page cannot change."""
+    """Return a value, or that of a promise, from a world that scripts of the page cannot change."""
     tree = await session.send("Page.getFrameTree")
     world = await session.send(
         "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]}
@@ -294,6 +317,7 @@ async def _evaluate(session: CDPSession, expression: str) -> Any:
             "expression": expression,
             "contextId": world["executionContextId"],
             "returnByValue": True,
+            "awaitPromise": True,
         },
     )
     return answer["result"].get("value")

@@ -136,14 +136,16 @@ def test_a_login_that_fails_is_reported(site: Site, crawler: Crawler, name: str)
     assert wait_for_browsers() == []
 
 
+@pytest.mark.parametrize("seconds", [0.0, 2.0], ids=["in time", "later than the wait"])
 @pytest.mark.parametrize("address", ["http://127.0.0.1:1/", "http://169.254.169.254/"])
 def test_a_login_does_not_reach_private_addresses(
-    site: Site, engine: Extractors, address: str
+    site: Site, engine: Extractors, address: str, seconds: float
 ) -> None:
     config = open_site(site, FORM)
-    site.redirect("/login", address)
+    site.page("/login", status=302, headers={"Location": address}, seconds=seconds)
     config["startUrls"] = [f"{SHOP}/"]
-    config["login"]["browserRequest"]["url"] = f"{SHOP}/login"
+    options = {"url": f"{SHOP}/login", "waitTime": {"max": 1000}}
+    config["login"]["browserRequest"].update(options)
 
     with pytest.raises(BadInput, match=r"`login.browserRequest`: .*private"):
         crawl_shop(site, engine, config)
