@@ -154,7 +154,7 @@ class Notebook:
         told = str(self.page.evaluate(ASK, code))
         return json.loads(ast.literal_eval(told) if told[:1] in "'\"" else told)
 
-    def await_value(self, code: str, value: Any, *, seconds: float = 5) -> None:
+    def await_value(self, code: str, value: Any, *, seconds: float = 15) -> None:
         """Wait until Python has a value that follows from what the page was told."""
         for _ in range(round(10 * seconds)):
             if self.ask(code) == value:

@@ -223,6 +223,7 @@ def test_the_reasons_of_a_rank_scroll_into_view(editor: Locator) -> None:
 
 def test_a_chosen_filter_has_its_name_in_the_reasons_of_a_rank(editor: Locator) -> None:
     editor.get_by_label("Acme").check()
+    expect(count_of(editor)).to_have_text("24")  # a new answer closes what belongs to another hit
     editor.locator(".svc-hit").nth(1).click()
 
     why = editor.get_by_role("region", name="Why this rank")
