@@ -18,8 +18,9 @@ from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.queue import TaskQueue
 
-# Seconds between two checks.
-POLL_SECONDS = 0.5
+# Seconds between two checks, and between two checks of all indices while no writes run: these take
+# milliseconds for hundreds of indices.
+POLL_SECONDS, IDLE_SECONDS = 0.5, 2.0
 # Records an index may have per second without writes before its segments are merged: long merges
 # wait longer, so that a pause between two writes is not spent on merging a million records.
 MERGED_RECORDS_PER_QUIET_SECOND = 50_000
@@ -54,7 +55,7 @@ class Maintenance:
         self._merged: dict[int, int] = {}
         self._warmed: dict[int, tuple[Any, ...]] = {}
         self._retired: set[str] = set()
-        self._quiet_since = time.monotonic()
+        self._quiet_since = self._check_after = time.monotonic()
         self._save_after = self._quiet_since + SAVE_INTERVAL_SECONDS
         self._release_after = self._quiet_since + RELEASE_INTERVAL_SECONDS
 
@@ -93,8 +94,11 @@ class Maintenance:
         self._drop_retired()
         if {self._tasks.published, self._tasks.last} != {self._last_seen_task}:
             self._last_seen_task, self._quiet_since = self._tasks.published, time.monotonic()
+            self._check_after = self._quiet_since
             if time.monotonic() > self._save_after:
                 self._save()
+            return
+        if time.monotonic() < self._check_after:
             return
         quiet = time.monotonic() - self._quiet_since
         self._save()
@@ -105,6 +109,7 @@ class Maintenance:
         self._catalog.remove_leftovers()
         while self._is_quiet() and self._store.return_free_pages():
             pass
+        self._check_after = time.monotonic() + IDLE_SECONDS
 
     def _is_quiet(self) -> bool:
         """Return whether no write has arrived since the last check, and the thread goes on."""

@@ -26,8 +26,9 @@ from svc_notebook.service.search_models import Embedder
 from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import TaskQueue
 
-# Seconds between two checks.
-POLL_SECONDS = 0.25
+# Seconds between two checks, and between two checks of all indices while nothing asks for vectors:
+# these take milliseconds for hundreds of indices.
+POLL_SECONDS, IDLE_SECONDS = 0.25, 2.0
 # Seconds without writes before vectors are computed, or since the last time under steady writes.
 QUIET_SECONDS, MAX_WAIT_SECONDS = 1.0, 30.0
 # Maximum seconds that one step of the computation waits for writes.
@@ -59,7 +60,8 @@ class VectorBuilder:
         self._embedder = embedder
         self._thread = BackgroundThread("svc-vectors", self._work, store)
         self._last_seen_task = -1
-        self._quiet_since = self._built_at = time.monotonic()
+        self._last_seen_request = 0
+        self._quiet_since = self._built_at = self._check_after = time.monotonic()
         self._retries: dict[int, _Retry] = {}
 
     def start(self) -> None:
@@ -75,8 +77,14 @@ class VectorBuilder:
             self._thread.attempt(self._check)
 
     def _check(self) -> None:
+        now = time.monotonic()
         if {self._tasks.published, self._tasks.last} != {self._last_seen_task}:
-            self._last_seen_task, self._quiet_since = self._tasks.published, time.monotonic()
+            self._last_seen_task, self._quiet_since = self._tasks.published, now
+            self._check_after = min(self._check_after, now + QUIET_SECONDS + POLL_SECONDS)
+        requests = self._catalog.vector_requests
+        if now < self._check_after and requests == self._last_seen_request:
+            return
+        self._last_seen_request, self._check_after = requests, now + IDLE_SECONDS
         for store, indices in self._catalog.list_open_stores():
             if not any(map(self._catalog.wants_vectors, indices)):
                 self._drop(store, indices)

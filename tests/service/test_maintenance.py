@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import count
@@ -542,4 +543,36 @@ def test_a_running_search_still_reads_the_records_of_a_replaced_index(
 
     assert found.keys() == {"1", "2"}
     assert not later
+    service.stop()
+
+
+def test_an_idle_service_looks_at_all_indices_every_two_seconds_and_at_once_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = Service(tmp_path)
+    passes: Counter[str] = Counter()
+    for name in ("list_open_stores", "remove_leftovers"):
+        method = getattr(service.catalog, name)
+
+        def note(name: str = name, method: Callable[[], Any] = method) -> Any:
+            passes[name] += 1
+            return method()
+
+        monkeypatch.setattr(service.catalog, name, note)
+    service.start()
+    add(service, "1")
+    wait_saved(service)
+    time.sleep(2)  # until what the write asks for is done
+    passes.clear()
+
+    time.sleep(4.5)
+    assert passes["remove_leftovers"] <= 3
+    assert passes["list_open_stores"] <= 3
+
+    passes.clear()
+    index = service.catalog.get("films")
+    assert index
+    service.catalog.request_vectors(index)
+    while not passes["list_open_stores"]:
+        time.sleep(0.01)
     service.stop()

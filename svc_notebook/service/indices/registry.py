@@ -104,6 +104,8 @@ class IndexRegistry:
         self.reranker: Reranker | None = None
         self.vector_problems: dict[int, str] = {}
         self._renewals: dict[int, float] = {}
+        # Requests so far of this process: what computes vectors looks at all indices after each.
+        self.vector_requests = 0
         self._by_name = NamedIndices({})
         with store.writing() as connection:
             add_stamps(connection)
@@ -276,6 +278,7 @@ class IndexRegistry:
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 path.touch()
             self._renewals[index.records_id] = now + RENEWAL_SECONDS
+            self.vector_requests += 1
 
     def _vector_request(self, index: PublishedIndex) -> Path:
         return self._folder / str(index.records_id) / VECTOR_REQUEST
