@@ -84,7 +84,9 @@ class VectorBuilder:
         requests = self._catalog.vector_requests
         if now < self._check_after and requests == self._last_seen_request:
             return
-        self._last_seen_request, self._check_after = requests, now + IDLE_SECONDS
+        quiet_after = self._quiet_since + QUIET_SECONDS
+        self._check_after = quiet_after if now < quiet_after else now + IDLE_SECONDS
+        self._last_seen_request = requests
         for store, indices in self._catalog.list_open_stores():
             if not any(map(self._catalog.wants_vectors, indices)):
                 self._drop(store, indices)
