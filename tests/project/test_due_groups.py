@@ -65,16 +65,3 @@ def test_new_and_changed_files_are_changes(tmp_path: Path) -> None:
     assert run("HEAD") == ["jupyterlab", "tutorials"]
     assert run("unknown") == [*GROUPS]
     assert "soak:" in run("HEAD", "--left-out")
-
-
-def test_fewer_cases_of_a_test_are_spread_evenly() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "-p", "tests.fewer_cases",
-         "--cases", "2", "--numprocesses", "0", __file__],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-
-    names = [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
-    cases = [name for name in names if name.startswith("test_every_group_is_due")]
-    assert [name.partition("[")[2] for name in cases] == ["]", f"{'0' * 40}]"]
-    assert "test_a_change_makes_its_groups_due" in names
