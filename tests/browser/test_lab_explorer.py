@@ -386,8 +386,10 @@ def test_the_explorer_in_pictures(chromium: Browser, extended_lab: Lab) -> None:
         lab_page.change_theme(f"JupyterLab {theme}")
         draw(lab_page.page, picture)
         assert lab_page.faint_texts() == []
+        assert lab_page.tree.evaluate("el => el.scrollWidth <= el.clientWidth")
+    lab_page.change_theme("JupyterLab Light")
     lab_page.page.set_viewport_size({"width": 800, "height": 640})
 
+    assert lab_page.faint_texts() == []
     assert lab_page.tree.evaluate("el => el.scrollWidth <= el.clientWidth")
-    lab_page.change_theme("JupyterLab Light")
     context.close()

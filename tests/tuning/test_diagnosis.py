@@ -226,14 +226,14 @@ def test_a_search_that_fails_is_a_finding_and_scores_0(house: str) -> None:
     rated: Any = [*RATED, {"query": "lamp", "filters": "sold <", "objectID": "lamp-3", "rating": 3}]
     good = [{"query": each["query"], "filters": "", "split": "tune"} for each in RATED[::4]]
 
-    found = tuning.diagnose(house, rated, [*good, bad], budget=300)
+    diagnosis = tuning.diagnose(house, rated, [*good, bad], budget=300)
 
-    failed = found.findings.set_index("finding").loc["failed searches"]
+    failed = diagnosis.findings.set_index("finding").loc["failed searches"]
     assert failed["queries"] == 1
     assert "'lamp'" in failed["evidence"]
     assert "filter" in failed["evidence"]
     without = tuning.diagnose(house, RATED, good, budget=300)
-    assert found.before == pytest.approx(without.before * len(good) / (len(good) + 1))
+    assert diagnosis.before == pytest.approx(without.before * len(good) / (len(good) + 1))
 
 
 @pytest.mark.slow
