@@ -1,12 +1,13 @@
-"""Print the groups of long tests that this commit needs, by the paths that it changes.
+"""Print the groups of slow tests that this commit needs, by the paths that it changes.
 
     python .ci/due.py             groups whose paths changed, one a line
+    python .ci/due.py --options   options of pytest, with `--quick`: slow tests of these groups run
     python .ci/due.py --left-out  the others, with their paths
 
 A group that is not due still runs in the scheduled workflow. Compared is the working tree with the
 commit in `CI_BASE`, or else with the merge base of the main branch, or on that branch with the last
 commit before those of one push. All groups are due where no such commit is there, as in a shallow
-clone, and with `CI_ALL`.
+clone, and with `CI_ALL`. Slow tests of a module that changed itself run, too.
 """
 
 from __future__ import annotations
@@ -14,80 +15,164 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-# A change of these can affect every group: what is installed, and what tests start from.
+# A change of what is installed can affect every group. What all tests start from, the fixtures in
+# tests/conftest.py, is tested by those that are not slow.
 DEPENDENCIES = ("constraints.txt", "hashes.txt", "pyproject.toml")
-COMMON = (*DEPENDENCIES, "tests/conftest.py")
-# The paths of each group: its tests, and what no other test runs in the same way.
-GROUPS = {
-    "soak": (
-        *COMMON,
-        *("svc_notebook/service/", "svc_notebook/core/api/"),
-        *("tests/service/test_soak.py", "tests/service/service_process.py"),
+PACKAGE = "svc_notebook/"
+
+
+class Group(NamedTuple):
+    """Folders or modules of tests, and other paths whose change makes their slow tests run."""
+
+    tests: tuple[str, ...]
+    paths: tuple[str, ...]
+
+    def is_due(self, changed: list[str] | None) -> bool:
+        """Return whether a change affects the group; unknown changes affect all.
+
+        A changed module of tests affects no other module of its folder.
+        """
+        if changed is None:
+            return True
+        needed = (*DEPENDENCIES, *self.paths, *self.tests)
+        return any(
+            path.startswith(needed) and (path in self.tests or not is_test_module(path))
+            for path in changed
+        )
+
+
+def in_package(*paths: str) -> tuple[str, ...]:
+    """Return paths of the package."""
+    return tuple(PACKAGE + path for path in paths)
+
+
+# The slow tests of each room, with the rooms that they run.
+ROOMS = {
+    "service": Group(("tests/service/", "tests/hostile/"), in_package("service/", "core/")),
+    "clients": Group(("tests/clients/", "tests/page/"), in_package("service/", "core/api/")),
+    "data": Group(("tests/data/", "tests/peers/"), in_package("data/", "core/")),
+    "tuning": Group(
+        ("tests/tuning/",), in_package("tuning/", "data/client/", "service/engine/", "core/")
     ),
-    "hostile-pages": (
-        *COMMON,
-        *("svc_notebook/service/crawl/", "tests/service/crawl/rendering/"),
-        "tests/service/crawl/site.py",
+    "faces": Group(
+        ("tests/faces/", "tests/kernels/", "tests/documentation/"),
+        (*in_package("faces/", "data/declarations/", "data/session/", "core/"), "docs/"),
     ),
-    "generated-sites": (
-        *COMMON,
-        *("svc_notebook/service/crawl/extraction/", "tests/clients/test_generated_sites.py"),
-        *("tests/clients/test_docsearch.py", "tests/clients/conftest.py"),
+    "browser": Group(
+        ("tests/browser/", "tests/widgets/"),
+        ("widgets/", "notebooks/", *in_package("faces/editors/", "faces/lab/")),
+    ),
+    "tutorials": Group(
+        ("tests/notebooks/",),
+        (
+            *("notebooks/", "docs/build.py", "docs/tutorial_pages.py"),
+            *in_package("faces/functions/", "faces/magics/", "tuning/", "samples"),
+            *in_package("data/plots/", "data/session/"),
+        ),
+    ),
+    "project": Group(
+        ("tests/project/", "tests/core/", "tests/first_minutes/"),
+        (PACKAGE, ".ci/", "Makefile", "benchmarks/"),
+    ),
+}
+# Tests that depend on less than their room, or take too long to run with all of it.
+LONG = {
+    "soak": Group(
+        ("tests/service/test_soak.py",),
+        ("tests/service/service_process.py", *in_package("service/", "core/api/")),
+    ),
+    "hostile-pages": Group(
+        ("tests/service/crawl/rendering/test_hostile_pages.py",),
+        (
+            "tests/service/crawl/rendering/",
+            "tests/service/crawl/site.py",
+            *in_package("service/crawl/"),
+        ),
+    ),
+    "generated-sites": Group(
+        ("tests/clients/test_generated_sites.py",),
+        (
+            *("tests/clients/test_docsearch.py", "tests/clients/conftest.py"),
+            *in_package("service/crawl/extraction/"),
+        ),
     ),
     # The explorer, the cells and the files of JupyterLab, and editors without a kernel.
-    "jupyterlab": (
-        *COMMON,
-        *("widgets/", "svc_notebook/faces/lab/", "svc_notebook/faces/editors/"),
-        *("notebooks/", "tests/browser/"),
-    ),
-    "docs-search": (*COMMON, "docs/", "tests/browser/test_docs_search.py"),
-    # What checkers of types and the generator make of the public functions.
-    "types-of-scripts": (
-        *COMMON,
-        *("docs/generate.py", "svc_notebook/core/api/", "svc_notebook/data/declarations/"),
-        *("svc_notebook/faces/functions/", "tests/documentation/test_types_of_scripts.py"),
-        *("tests/documented_code.py", "tests/faces/commands/test_new_function.py"),
-    ),
-    "tutorials": (
-        *COMMON,
-        *("notebooks/", "tests/notebooks/", "docs/build.py", "docs/tutorial_pages.py"),
-        *("svc_notebook/faces/functions/", "svc_notebook/faces/magics/", "svc_notebook/tuning/"),
-        *("svc_notebook/data/plots/", "svc_notebook/samples", "svc_notebook/data/session/"),
-    ),
-    "kill-points": (
-        *COMMON,
-        *(
-            "svc_notebook/tuning/deployment/",
-            "svc_notebook/tuning/changes/",
-            "tests/kill_points.py",
+    "jupyterlab": Group(
+        tuple(
+            f"tests/browser/test_{name}.py"
+            for name in (
+                *("lab_actions", "lab_cells", "lab_explorer", "lab_files", "lab_tabs"),
+                *("marimo", "other_homes", "saved_notebook"),
+            )
         ),
-        *("svc_notebook/data/client/", "tests/tuning/deployment/"),
+        ("widgets/", "notebooks/", "tests/browser/", *in_package("faces/editors/", "faces/lab/")),
+    ),
+    "docs-search": Group(("tests/browser/test_docs_search.py",), ("docs/",)),
+    # What checkers of types and the generator make of the public functions.
+    "types-of-scripts": Group(
+        (
+            "tests/documentation/test_types_of_scripts.py",
+            "tests/faces/commands/test_new_function.py",
+        ),
+        (
+            *("docs/generate.py", "tests/documented_code.py"),
+            *in_package("core/api/", "data/declarations/", "faces/functions/"),
+        ),
+    ),
+}
+# Groups whose tests `.ci/run` selects in another way.
+OTHERS = {
+    # All sets of a table of which the other runs take a sample.
+    "kill-points": Group(
+        ("tests/tuning/deployment/",),
+        (
+            "tests/kill_points.py",
+            *in_package("tuning/deployment/", "tuning/changes/", "data/client/"),
+        ),
     ),
     # Only another choice of releases makes this run differ from the one of yesterday.
-    "newest-releases": (*DEPENDENCIES, ".ci/versions.py"),
+    "newest-releases": Group((), (".ci/versions.py",)),
 }
+GROUPS = {**ROOMS, **LONG, **OTHERS}
 # Commits of this time are pushed and tested together.
 PUSH_SECONDS = 4 * 60 * 60
 
 
 def main(arguments: list[str]) -> int:
-    """Print the groups that are due, or those that are left out."""
+    """Print the groups that are due, the options that select their tests, or the other groups."""
     changed = None if os.environ.get("CI_ALL") else list_changes(find_base())
-    due = [name for name, paths in GROUPS.items() if is_due(changed, paths)]
+    due = [name for name, group in GROUPS.items() if group.is_due(changed)]
     if "--left-out" in arguments:
         for name in [name for name in GROUPS if name not in due]:
-            print(f"{name}: no change in {', '.join(GROUPS[name])}")
+            print(f"{name}: no change in {', '.join([*DEPENDENCIES, *GROUPS[name].paths])}")
+    elif "--options" in arguments:
+        print("\n".join(make_options(due, changed or [])))
     else:
         print("\n".join(due))
     return 0
 
 
-def is_due(changed: list[str] | None, paths: tuple[str, ...]) -> bool:
-    """Return whether a change is in one of the paths; unknown changes are in all."""
-    return changed is None or any(path.startswith(paths) for path in changed)
+def make_options(due: list[str], changed: list[str]) -> Iterator[str]:
+    """Return options of pytest for the slow tests of these groups and of the changed modules."""
+    left_out = {test for name, group in LONG.items() if name not in due for test in group.tests}
+    selected = tuple(test for name in due if name in ROOMS for test in GROUPS[name].tests)
+    selected += tuple(
+        path
+        for path in (*(test for name in due if name in LONG for test in LONG[name].tests), *changed)
+        if is_test_module(path) and not path.startswith(selected)
+    )
+    yield from (f"--slow-in={path}" for path in dict.fromkeys(selected))
+    yield from (f"--ignore={path}" for path in sorted(left_out))
+
+
+def is_test_module(path: str) -> bool:
+    """Return whether a path is that of a module of tests, and not what several of them use."""
+    return path.startswith("tests/") and Path(path).name.startswith("test_")
 
 
 def find_base() -> str:

@@ -57,6 +57,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="take fewer examples and parameter sets of repetitive tests",
     )
     parser.addoption("--quick", action="store_true", help="`--sample`, and leave out slow tests")
+    parser.addoption(
+        "--slow-in",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="with --quick, do not leave out the slow tests of this folder or module",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -137,10 +144,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out slow tests with `--quick`, and parameter sets beyond those of `sampled`."""
     if not _sampled:
         return
-    quick = config.getoption("quick")
+    quick, slow_in = config.getoption("quick"), tuple(config.getoption("slow_in"))
     families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        if not (quick and item.get_closest_marker("slow")):
+        is_slow = item.get_closest_marker("slow") is not None
+        if not (quick and is_slow) or item.nodeid.startswith(slow_in):
             families[item.nodeid.partition("[")[0]].append(item)
     kept = {item for family in families.values() for item in _sample(family)}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])

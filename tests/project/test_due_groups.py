@@ -13,34 +13,74 @@ import pytest
 from tests.conftest import ROOT
 
 DUE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "due.py"))
-GROUPS: dict[str, tuple[str, ...]] = DUE["GROUPS"]
+GROUPS: dict[str, Any] = DUE["GROUPS"]
 
 
 def due_after(*changed: str) -> set[str]:
     """The groups that are due where these paths changed."""
-    return {name for name, paths in GROUPS.items() if DUE["is_due"]([*changed], paths)}
+    return {name for name, group in GROUPS.items() if group.is_due([*changed])}
 
 
 def test_groups_name_paths_that_exist() -> None:
-    paths = [path for group in GROUPS.values() for path in group]
+    paths = [path for group in GROUPS.values() for path in (*group.tests, *group.paths)]
 
     assert not [path for path in paths if not list(ROOT.glob(f"{path.rstrip('/')}*"))]
 
 
+def test_every_slow_test_is_in_a_room() -> None:
+    folders = tuple(folder for group in DUE["ROOMS"].values() for folder in group.tests)
+    modules = [path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/**/test_*.py")]
+
+    assert not [module for module in modules if not module.startswith(folders)]
+
+
 def test_a_change_makes_its_groups_due() -> None:
     assert due_after("README.md") == set()
-    assert due_after("README.md", "notebooks/cinema.py") == {"tutorials", "jupyterlab"}
-    assert due_after("svc_notebook/service/crawl/site_files.py") == {"soak", "hostile-pages"}
-    extracted = {"soak", "hostile-pages", "generated-sites"}
+    assert due_after("README.md", "notebooks/films.py") == {"browser", "tutorials", "jupyterlab"}
+    crawl = {"service", "clients", "project", "soak", "hostile-pages"}
+    assert due_after("svc_notebook/service/crawl/site_files.py") == crawl
+    extracted = crawl | {"generated-sites"}
     assert due_after("svc_notebook/service/crawl/extraction/links.py") == extracted
+    assert due_after("svc_notebook/tuning/runs.py") == {"tuning", "tutorials", "project"}
     assert due_after("hashes.txt") == set(GROUPS)
-    assert due_after("tests/conftest.py") == set(GROUPS) - {"newest-releases"}
+
+
+def test_a_changed_module_of_tests_makes_no_other_due() -> None:
+    assert due_after("tests/data/loading/test_ids.py") == set()
+    assert due_after("tests/data/loading/tables.py") == {"data"}
+    assert due_after("tests/service/test_soak.py") == {"soak"}
+
+    def options(*changed: str) -> list[str]:
+        return [*DUE["make_options"](sorted(due_after(*changed)), [*changed])]
+
+    assert (
+        options("tests/data/loading/test_ids.py")[0] == "--slow-in=tests/data/loading/test_ids.py"
+    )
+    assert "--ignore=tests/service/test_soak.py" in options("svc_notebook/tuning/runs.py")
+    soak = options("tests/service/test_soak.py")
+    assert "--slow-in=tests/service/test_soak.py" in soak
+    assert "--ignore=tests/service/test_soak.py" not in soak
+
+
+def test_slow_tests_run_in_the_named_modules_only() -> None:
+    modules = ("tests/service/test_kill.py", "tests/service/test_soak.py")
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+
+    def collect(*options: str) -> set[str]:
+        done = subprocess.run(
+            [*command, *options, *modules], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        return {line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}
+
+    assert collect("--quick") == set()
+    assert collect("--quick", f"--slow-in={modules[0]}") == {modules[0]}
+    assert collect("--quick", "--slow-in=tests/service/") == set(modules)
 
 
 @pytest.mark.parametrize("base", ["", "0" * 40, "a-name-that-is-not-there"])
 def test_every_group_is_due_where_changes_are_unknown(base: str) -> None:
     assert DUE["list_changes"](base) is None
-    assert all(DUE["is_due"](None, paths) for paths in GROUPS.values())
+    assert all(group.is_due(None) for group in GROUPS.values())
 
 
 def test_new_and_changed_files_are_changes(tmp_path: Path) -> None:
@@ -62,6 +102,6 @@ def test_new_and_changed_files_are_changes(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("b")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "05.ipynb").write_text("{}")
-    assert run("HEAD") == ["jupyterlab", "tutorials"]
+    assert run("HEAD") == ["browser", "tutorials", "jupyterlab"]
     assert run("unknown") == [*GROUPS]
     assert "soak:" in run("HEAD", "--left-out")
