@@ -17,7 +17,7 @@ from svc_notebook.service import limits
 from svc_notebook.service.background_thread import ERROR_LOG
 from svc_notebook.service.engine.execution import SEARCH_TIMEOUT_SECONDS, Deadline
 from svc_notebook.service.handlers import HANDLERS
-from svc_notebook.service.http.auth import Authenticator, Caller
+from svc_notebook.service.http.auth import SEE_ALL_ATTRIBUTES, Authenticator, Caller
 from svc_notebook.service.http.messages import (
     BodyMemory,
     ClientDisconnected,
@@ -51,10 +51,6 @@ from svc_notebook.service.http.request import (
 from svc_notebook.service.http.router import MethodNotAllowed, Router
 from svc_notebook.service.indices.published_index import check_index_name
 from svc_notebook.service.logs import content_of
-from svc_notebook.service.search.visible_attributes import (
-    shows_hidden,
-    unretrievable_attributes,
-)
 from svc_notebook.service.service import RequestContext, Service
 from svc_notebook.service.store import advise_on_storage, is_damage, is_storage_failure
 from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS, RecordTooBig
@@ -194,9 +190,12 @@ class App:
         inner = [query["index_name"] for query in state.inner]
         indices = {state.path_parts.get("index", ""), *state.others, *inner}
         catalog = self.service.catalog
-        state.hidden = sorted(unretrievable_attributes(catalog, indices))
+        state.hidden = sorted(catalog.unretrievable_attributes(indices))
         if content_of(endpoint) == "answer":
-            state.shows_hidden = shows_hidden(caller, catalog, indices)
+            state.shows_hidden = any(
+                catalog.unretrievable_attributes([index]) and caller.may(SEE_ALL_ATTRIBUTES, index)
+                for index in indices
+            )
 
     def _reserve(self, state: RequestState, size: int) -> None:
         self._body_memory.reserve(state.accounts, size)

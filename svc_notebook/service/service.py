@@ -22,11 +22,12 @@ from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.events import Events, Impressions
+from svc_notebook.service.http.auth import Sources
 from svc_notebook.service.http.rate_limit import MinuteCallLimit
 from svc_notebook.service.indices.cursors import Cursors
 from svc_notebook.service.indices.published_index import check_index_name, stamp_now
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.keyring import Keyring, Sources
+from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
 from svc_notebook.service.resources.entries import EntriesChange

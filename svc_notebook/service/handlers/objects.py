@@ -40,7 +40,6 @@ from svc_notebook.service.limits import read_object_id
 from svc_notebook.service.search.search_response import MAX_ATTEMPTS, check_list
 from svc_notebook.service.search.visible_attributes import (
     apply_lists,
-    hidden_attributes,
     select_attributes,
 )
 from svc_notebook.service.service import RequestContext
@@ -258,10 +257,8 @@ def _select(
 ) -> Record:
     check_time()
     check_list("attributesToRetrieve", requested)
-    hidden, lists = (
-        hidden_attributes(call.caller, published),
-        call.caller.retrievable_lists(published.name),
-    )
+    hidden = call.caller.hidden_attributes(published.name, published.settings)
+    lists = call.caller.retrievable_lists(published.name)
     if requested is None and not hidden and not lists:
         return cast("Record", msgspec.Raw(body))
     return apply_lists(select_attributes(msgspec.json.decode(body), requested, hidden), lists)

@@ -39,7 +39,7 @@ from svc_notebook.service.search.search_response import (
     record_impression,
     skipped_response,
 )
-from svc_notebook.service.search.visible_attributes import hidden_attributes, select_from_bodies
+from svc_notebook.service.search.visible_attributes import select_from_bodies
 from svc_notebook.service.service import RequestContext
 
 # Members of an entry that are not search parameters.
@@ -301,8 +301,6 @@ def _select_attributes(
     bodies: Sequence[bytes],
 ) -> list[Record]:
     requested = option(published, params, "attributesToRetrieve")
-    hidden, lists = (
-        hidden_attributes(call.caller, published),
-        call.caller.retrievable_lists(published.name),
-    )
+    hidden = call.caller.hidden_attributes(published.name, published.settings)
+    lists = call.caller.retrievable_lists(published.name)
     return cast("list[Record]", select_from_bodies(bodies, requested, hidden, lists))

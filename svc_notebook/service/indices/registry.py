@@ -188,6 +188,11 @@ class IndexRegistry:
         """Return the index, or None."""
         return self._by_name.get(name)
 
+    def unretrievable_attributes(self, names: Iterable[str]) -> set[str]:
+        """Return the attributes that these indices hide from ordinary keys."""
+        indices = [index for name in names if (index := self.get(name))]
+        return {a for index in indices for a in index.settings.get("unretrievableAttributes", ())}
+
     def replica_group(self, index: PublishedIndex) -> list[PublishedIndex]:
         """Return the replica group of an index: the primary, then its replicas.
 

@@ -44,7 +44,6 @@ from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.rules.consequence import RuleOutcome
 from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
 from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
-from svc_notebook.service.search.visible_attributes import hidden_attributes
 from svc_notebook.service.search_models import read_texts
 from svc_notebook.service.store import current_milliseconds
 
@@ -84,7 +83,7 @@ def answer_search(
     answer |= _rule_members(index, outcome) | _advice(index, params, faults, languages)
     if option(index, params, "getRankingInfo"):
         answer |= _ranking_members(searched, name, result)
-    for hidden in hidden_attributes(call.caller, index):
+    for hidden in call.caller.hidden_attributes(index.name, index.settings):
         for facets in (result.facets, result.facets_stats):
             (facets or {}).pop(hidden, None)
     ids = [hit["objectID"] for hit in answer["hits"]]
@@ -107,7 +106,7 @@ def answer_facet(
 
     def find(searched: SearchWithRules, params: Params) -> FacetFound:
         index, pins = searched.index, searched.outcome.pins
-        if facet in hidden_attributes(call.caller, index):
+        if facet in call.caller.hidden_attributes(index.name, index.settings):
             raise BadInput(f"this key may not read the facet {facet}")
         limit = option(index, params, "maxFacetHits")
         embed = _query_embedder(call, index, params)

@@ -14,8 +14,7 @@ import msgspec
 
 from svc_notebook.core.api.shapes import Record
 from svc_notebook.service.engine.response.hits import PathTree
-from svc_notebook.service.http.auth import GEO_PARAMETERS, Caller
-from svc_notebook.service.indices.published_index import PublishedIndex
+from svc_notebook.service.http.auth import GEO_PARAMETERS, SEE_ALL_ATTRIBUTES, Caller
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.logs import Logged
 from svc_notebook.service.rules.filters import FILTERS
@@ -25,13 +24,6 @@ RECORD_RESTRICTIONS = {*FILTERS, *GEO_PARAMETERS, "attributesToRetrieve"}
 MAX_STRUCT_ATTRIBUTES = 100
 # A name that is not a pattern or path, and that JSON does not escape.
 _TOP_LEVEL_NAME = re.compile(r'[^*.\\"\x00-\x1f-][^.\\"\x00-\x1f]*')
-
-
-def hidden_attributes(caller: Caller, index: PublishedIndex) -> list[str]:
-    """Return the attributes that an index hides from this caller."""
-    if caller.may("seeUnretrievableAttributes", index.name):
-        return []
-    return list(index.settings.get("unretrievableAttributes", ()))
 
 
 def select_attributes(
@@ -139,26 +131,6 @@ def _only(value: Any, paths: PathTree) -> Any:
     }
 
 
-def unretrievable_attributes(catalog: IndexRegistry, indices: Iterable[str]) -> set[str]:
-    """Return the attributes that indices hide from ordinary keys."""
-    published_indices = [published for index in indices if (published := catalog.get(index))]
-    return {
-        name
-        for published in published_indices
-        for name in published.settings.get("unretrievableAttributes", ())
-    }
-
-
-def shows_hidden(caller: Caller, catalog: IndexRegistry, indices: Iterable[str]) -> bool:
-    """Return whether a response to the caller contains attributes that an index hides."""
-    published_indices = [published for index in indices if (published := catalog.get(index))]
-    return any(
-        published.settings.get("unretrievableAttributes")
-        and not hidden_attributes(caller, published)
-        for published in published_indices
-    )
-
-
 def may_read_content(caller: Caller, catalog: IndexRegistry, logged: Logged) -> bool:
     """Return whether a caller may read all attributes and records in an entry."""
     return caller.admin or all(_may_read(caller, catalog, logged, i) for i in logged.indices)
@@ -167,7 +139,7 @@ def may_read_content(caller: Caller, catalog: IndexRegistry, logged: Logged) -> 
 def _may_read(caller: Caller, catalog: IndexRegistry, logged: Logged, index: str) -> bool:
     if RECORD_RESTRICTIONS & caller.restrict({}, index).keys():
         return False
-    if caller.may("seeUnretrievableAttributes", index):
+    if caller.may(SEE_ALL_ATTRIBUTES, index):
         return True
-    now, before = unretrievable_attributes(catalog, [index]), set(logged.hidden)
+    now, before = catalog.unretrievable_attributes([index]), set(logged.hidden)
     return not (now | before) if logged.shows_hidden else now <= before
