@@ -9,6 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from svc_notebook.data.loading.database import Database
+from svc_notebook.data.loading.load_plan.derived_columns import derive_columns
+from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sources.source import open_source
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.commands.binding import bind_words
 from svc_notebook.faces.commands.registry import find_verb
@@ -70,6 +74,17 @@ def test_options_make_columns_of_columns_in_every_source(tmp_path: Path) -> None
             (3, "_geoloc"),
         ], kind
         assert "91" in json.dumps(packed.plan.rejected["value"].tolist()), kind
+
+
+def test_no_derived_column_repeats_the_sql_of_another(tmp_path: Path) -> None:
+    path = sources(tmp_path, pd.DataFrame(ROWS))["csv"]
+    options = LoadSettings.of(OPTIONS)
+    with Database() as db:
+        table = derive_columns(open_source(path, options, db), options)
+
+        # The words for missing values are in the SQL once for each text that columns are made of.
+        assert [field.column for field in table.fields if not field.column.isidentifier()] == []
+        assert table.sql.count("'#N/A'") <= 2 * len(ROWS) + 2
 
 
 def test_lists_of_python_and_lists_without_a_separator(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from string import Formatter
 
@@ -40,7 +40,7 @@ PART_MARK = "#"
 def derive_columns(table: SourceTable, options: LoadSettings) -> SourceTable:
     """Return the table with the columns that the options make of its columns.
 
-    The columns follow those of the source; the SQL of each is an expression over them.
+    The scans of the table compute them, in columns that follow those of the source.
     """
     if not options.derives_columns:
         return table
@@ -48,6 +48,27 @@ def derive_columns(table: SourceTable, options: LoadSettings) -> SourceTable:
     table = _split_lists(table, options)
     table = _add_place(table, options)
     return _add_templates(table, options)
+
+
+def _compute(table: SourceTable, columns: Mapping[str, str]) -> SourceTable:
+    """Return the table with computed columns, given as names and SQL.
+
+    A column that others use many times is computed once: their SQL would repeat its own in each
+    place, and DuckDB needed seconds to parse and plan it.
+    """
+    if not columns:
+        return table
+    computed = ", ".join(f"{written} AS {name}" for name, written in columns.items())
+
+    def extend(rows: str) -> str:
+        return f"(SELECT *, {computed} FROM {rows})" if rows else ""
+
+    return replace(
+        table,
+        sql=extend(table.sql),
+        numbered_sql=extend(table.numbered_sql),
+        watched_sql=extend(table.watched_sql),
+    )
 
 
 def _find(table: SourceTable, name: str, option: str) -> TableColumn:
@@ -72,23 +93,30 @@ def _rename(table: SourceTable, options: LoadSettings) -> SourceTable:
 
 def _split_lists(table: SourceTable, options: LoadSettings) -> SourceTable:
     """Make lists and levels of the columns of text that `dtype` names."""
+    split = {
+        number: field
+        for number, field in enumerate(table.fields)
+        if options.dtype.get(field.name) in SEPARATORS
+        and (_is_text(field) or field.type in ("JSON", WRITTEN))
+    }
+    texts = {number: f"list_text_{number}" for number in split}
+    table = _compute(table, {texts[n]: _present_text(table, field) for n, field in split.items()})
     fields, notes = list(table.fields), list(table.notes)
-    for number, field in enumerate(fields):
-        kind = options.dtype.get(field.name)
-        if kind not in SEPARATORS or not (_is_text(field) or field.type in ("JSON", WRITTEN)):
-            continue
-        text = _present_text(table, field)
+    written = {}
+    for number, field in split.items():
+        kind, text = options.dtype[field.name], texts[number]
         separator = options.separator_of(field.name) or _find_separator(table, text, kind)
         parts = _parts_sql(text, separator)
-        written = _list_sql(text, parts) if kind == "list" else _levels_sql(parts)
+        value = _list_sql(text, parts) if kind == "list" else _levels_sql(parts)
         if not _is_text(field):
             is_text = f"json_type({field.column}::JSON) = 'VARCHAR'"
-            written = f"CASE WHEN {is_text} THEN {written} ELSE {field.column}::VARCHAR END"
-        fields[number] = TableColumn(field.name, f"({written})", WRITTEN)
+            value = f"CASE WHEN {is_text} THEN {value} ELSE {field.column}::VARCHAR END"
+        written[f"list_{number}"] = value
+        fields[number] = TableColumn(field.name, f"list_{number}", WRITTEN)
         if separator:
             made = "lists" if kind == "list" else "levels lvl0, lvl1, …"
             notes.append(f"`{field.name}`: texts are split at `{separator}` into {made}")
-    return replace(table, fields=tuple(fields), notes=tuple(notes))
+    return replace(_compute(table, written), fields=tuple(fields), notes=tuple(notes))
 
 
 def _is_text(field: TableColumn) -> bool:
@@ -147,11 +175,13 @@ def _add_place(table: SourceTable, options: LoadSettings) -> SourceTable:
     fields = {member: _find(table, name, "geo") for member, name in pairs}
     if any(field.name == GEO for field in table.fields):
         raise BadInput(f"{table.name} has a column `{GEO}`; leave it or `geo` out")
-    texts = {member: _present_text(table, field) for member, field in fields.items()}
+    texts = {f"text_{member}": _present_text(table, fields[member]) for member in fields}
+    table = _compute(table, texts)
     members = " || ',' || ".join(
-        f"'\"{member}\":' || {_coordinate_sql(text)}" for member, text in texts.items()
+        f"'\"{member}\":' || {_coordinate_sql(f'text_{member}')}" for member in fields
     )
-    column = TableColumn(GEO, f"('{{' || {members} || '}}')", WRITTEN)
+    table = _compute(table, {"place": f"'{{' || {members} || '}}'"})
+    column = TableColumn(GEO, "place", WRITTEN)
     hidden = table.hidden | {field.name for field in fields.values()}
     return replace(table, fields=(*table.fields, column), hidden=hidden)
 
@@ -167,16 +197,19 @@ def _coordinate_sql(text: str) -> str:
 
 def _add_templates(table: SourceTable, options: LoadSettings) -> SourceTable:
     """Add the computed columns, and the column of an id that is a template."""
-    source = table
-    for name, template in options.computed.items():
+    source, written = table, {}
+    for number, (name, template) in enumerate(options.computed.items()):
         text = _template_sql(source, template, "computed")
+        written[f"computed_{number}"] = f"to_json(nullif(trim({text}), ''))::VARCHAR"
         fields = [field for field in table.fields if field.name != name]
-        fields.append(TableColumn(name, f"(to_json(nullif(trim({text}), ''))::VARCHAR)", WRITTEN))
+        fields.append(TableColumn(name, f"computed_{number}", WRITTEN))
         table = replace(table, fields=tuple(fields))
+    table = _compute(table, written)
     names = {field.name for field in table.fields}
     if options.id and options.id not in names and "{" in options.id:
         text = _template_sql(table, options.id, "id", complete=True)
-        field = TableColumn(options.id, f"(to_json({text})::VARCHAR)", WRITTEN)
+        table = _compute(table, {"template_id": f"to_json({text})::VARCHAR"})
+        field = TableColumn(options.id, "template_id", WRITTEN)
         table = replace(table, fields=(*table.fields, field), hidden=table.hidden | {options.id})
     return table
 
