@@ -79,6 +79,7 @@ def hostile(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_no_child_runs_the_modules_of_the_working_folder(hostile: Path, tmp_path: Path) -> None:
     trap = tmp_path / "trapped"
@@ -146,6 +147,7 @@ def calls_of(path: Path) -> set[str]:
     return {name for name in starters(path) if name != "subprocess.Popen" or name in called}
 
 
+@pytest.mark.slow
 def test_only_one_module_starts_python() -> None:
     found = {path: calls_of(path) for path in PACKAGE.rglob("*.py") if path != HELPER}
 

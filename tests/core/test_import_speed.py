@@ -66,6 +66,7 @@ def test_objects_that_a_program_froze_stay_frozen(module: str) -> None:
     assert gc.get_freeze_count() >= frozen > 0
 
 
+@pytest.mark.slow
 def test_cycles_from_before_an_import_are_collected_after_it(module: str) -> None:
     node = Node()
     reference = weakref.ref(node)
@@ -77,6 +78,7 @@ def test_cycles_from_before_an_import_are_collected_after_it(module: str) -> Non
     assert reference() is None
 
 
+@pytest.mark.slow
 def test_a_second_import_leaves_young_objects_young(module: str) -> None:
     """Else each call of a function would keep the garbage of the program alive for long."""
     import_quickly(module)
@@ -91,6 +93,7 @@ def test_a_second_import_leaves_young_objects_young(module: str) -> None:
     assert any(young is node for young in gc.get_objects(generation=0))
 
 
+@pytest.mark.slow
 def test_imports_of_the_first_call_cause_no_full_collection() -> None:
     code = """
 import gc

@@ -74,6 +74,7 @@ def test_methods_are_suggested(client: Any) -> None:
     assert "did you mean" not in message_of(client, "_repr_html_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("owner", [svc, svc.aio, svc.edit, tuning, *CLIENTS], ids=str)
 @pytest.mark.sampled(2)
 def test_no_hint_names_what_deletes(owner: Any) -> None:

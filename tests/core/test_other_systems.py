@@ -47,6 +47,7 @@ print("started twice")
 """
 
 
+@pytest.mark.slow
 def test_files_locks_and_the_service_work_without_what_posix_has(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SERVICE, str(tmp_path)],

@@ -64,6 +64,7 @@ def patterns_in(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, text_of(named[one.id])
 
 
+@pytest.mark.slow
 def test_no_pattern_of_re_repeats_possessively() -> None:
     found = [
         f"{path.relative_to(PACKAGE)}:{line} has {' and '.join(possessive(pattern))}"

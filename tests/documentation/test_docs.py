@@ -102,6 +102,7 @@ def test_every_public_function_has_its_entry() -> None:
     assert [name for name in described if f"{{ #{name} }}" not in text] == []
 
 
+@pytest.mark.slow
 def test_a_notebook_is_written_with_its_outputs(tmp_path: Path) -> None:
     from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -152,6 +153,7 @@ MESSAGES = re.findall(
 )
 
 
+@pytest.mark.slow
 @loop_over("message", MESSAGES)
 def test_a_quoted_message_exists(message: str, texts: str) -> None:
     parts = [re.escape(part) for part in message.split("…")]

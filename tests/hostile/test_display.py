@@ -42,6 +42,7 @@ def test_a_notebook_is_told_what_a_load_that_failed_had_sent() -> None:
     assert "23 of 60 rows" in shown
 
 
+@pytest.mark.slow
 def test_no_bar_is_drawn_but_ours() -> None:
     code = (
         "from svc_notebook.data.loading.database import Database\n"

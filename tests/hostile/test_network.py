@@ -88,6 +88,7 @@ def test_a_hundred_thousand_rows_arrive_exactly_once(
     assert {fault.__name__ for fault in network.FAULTS} < set(proxy.injected)
 
 
+@pytest.mark.slow
 def test_rows_of_one_id_keep_their_order(service: Running, direct: Client, index: str) -> None:
     frame = pd.DataFrame({"id": [f"{n % 40:02d}" for n in range(2000)], "n": range(2000)})
     proxy = Proxy(service.url, at_random(0.3, seed=3))
@@ -99,6 +100,7 @@ def test_rows_of_one_id_keep_their_order(service: Running, direct: Client, index
     assert proxy.injected.total() > 20
 
 
+@pytest.mark.slow
 def test_an_increment_is_never_made_twice(service: Running, direct: Client, index: str) -> None:
     ids = [f"{n:03d}" for n in range(300)]
     load(direct, pd.DataFrame({"objectID": ids, "n": 0}), index)

@@ -86,6 +86,7 @@ def test_a_limit_holds_for_a_file_of_mixed_line_ends(tmp_path: Path) -> None:
     assert [record["objectID"] for record in result.records] == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_a_row_read_in_another_encoding_is_not_told_as_refused(tmp_path: Path) -> None:
     plain = b"".join(b"%d,plain\n" % n for n in range(120_000))
     path = written(tmp_path / "a.csv", b"id,name\n" + plain + b"x,caf\xe9\n")

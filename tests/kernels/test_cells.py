@@ -57,6 +57,7 @@ def tell(kernel: Kernel, model: str, content: Any, subshell: str | None = None) 
     kernel.client.shell_channel.send(message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.sampled(2)
 def test_cells_queued_behind_a_load_run_after_it(kernel: Kernel, kind: str) -> None:
@@ -71,6 +72,7 @@ def test_cells_queued_behind_a_load_run_after_it(kernel: Kernel, kind: str) -> N
     assert kernel.good("ran").result == "[5000, 0, 1, 2, 5000, 5000, 'z']"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.sampled(2)
 def test_a_load_that_is_stopped_is_resumed_in_the_next_cell(
@@ -189,6 +191,7 @@ def test_loading_the_extension_over_and_over_is_silent(kernel: Kernel) -> None:
     assert kernel.complete("%svc sea") == ("sea", ["search"])
 
 
+@pytest.mark.slow
 def test_a_plot_of_tasks_is_one_picture_that_is_drawn_again(kernel: Kernel) -> None:
     before = len(kernel.heard)
     kernel.good(

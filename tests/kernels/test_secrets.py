@@ -235,6 +235,7 @@ def said(session: Session) -> Iterator[tuple[str, str]]:
         yield message["msg_type"], text + buffers.decode(errors="replace")
 
 
+@pytest.mark.slow
 def test_no_message_to_the_front_end_holds_a_key(session: Session) -> None:
     leaks = [(session.finds(text), text) for _, text in said(session) if session.finds(text)]
 

@@ -291,6 +291,7 @@ def test_it_goes_on_after_a_restart(tmp_path: Path) -> None:
     second.stop()
 
 
+@pytest.mark.slow
 def test_it_goes_on_after_a_kill(tmp_path: Path) -> None:
     process, running = start_service(tmp_path)
     killed = Outside(running)
@@ -315,6 +316,7 @@ def _inside(service: Service) -> Inside:
     return Inside(App(service))
 
 
+@pytest.mark.slow
 def test_search_workers_divide_equally(tmp_path: Path) -> None:
     with with_workers(tmp_path) as inside:
         fill(inside)
@@ -382,6 +384,7 @@ class Shoppers:
         return math.erf(abs(means[0] - means[1]) / math.sqrt(2 * variance))
 
 
+@pytest.mark.slow
 def test_the_figures_are_those_of_what_users_did(shop: Inside, clock: Clock) -> None:
     test = add(
         shop, configuration={"minimumDetectableEffect": {"size": 0.5, "metric": "clickThroughRate"}}
@@ -430,6 +433,7 @@ def test_the_figures_are_those_of_what_users_did(shop: Inside, clock: Clock) -> 
     assert answer["revenueSignificance"]["EUR"] == pytest.approx(revenue)
 
 
+@pytest.mark.slow
 def test_outliers_and_empty_searches_can_be_kept(shop: Inside, clock: Clock) -> None:
     kept = {"outliers": {"exclude": False}, "emptySearch": {"exclude": False}}
     for configuration in ({}, kept):

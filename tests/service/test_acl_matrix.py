@@ -156,6 +156,7 @@ def test_a_key_for_other_indices_is_refused_with_every_right(matrix: Matrix, row
     assert matrix.ask(row, own)[0] != 403
 
 
+@pytest.mark.slow
 @loop_over("row", OF_INDICES)
 def test_a_secured_key_has_the_rights_of_its_parent_on_its_indices(
     matrix: Matrix, row: Endpoint

@@ -206,6 +206,7 @@ def hit_figures(expected: Expected) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_the_figures_of_a_month_are_those_of_the_simulation(shop: Inside, month: ShopMonth) -> None:
     every = days(month)
@@ -213,6 +214,7 @@ def test_the_figures_of_a_month_are_those_of_the_simulation(shop: Inside, month:
     compare_all(shop, Expected(month, every), startDate=every[0], endDate=every[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_so_are_those_of_a_tag_and_a_week(shop: Inside, month: ShopMonth) -> None:
     week = days(month)[10:17]

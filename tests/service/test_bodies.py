@@ -21,6 +21,7 @@ VALUES = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_all_json_within_limits_is_accepted(value: object) -> None:
     assert read_json(json.dumps(value).encode()) == value

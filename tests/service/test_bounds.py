@@ -161,6 +161,7 @@ def test_answers_that_tags_make_huge_are_refused(inside: Inside, params: Any) ->
     assert "hitsPerPage" in message
 
 
+@pytest.mark.slow
 def test_answers_of_many_large_records_are_refused_and_parts_of_them_are_not(
     inside: Inside,
 ) -> None:
@@ -178,6 +179,7 @@ def test_answers_of_many_large_records_are_refused_and_parts_of_them_are_not(
     assert len(ids.json()["hits"]) == 800
 
 
+@pytest.mark.slow
 def test_answers_of_long_facet_values_are_refused(inside: Inside) -> None:
     inside.done("PUT", "/1/indexes/x/settings", {"attributesForFaceting": ["a", "b"]})
     for start in range(0, 800, 80):

@@ -245,6 +245,7 @@ def is_closed(plug: socket.socket) -> bool:
         return False
 
 
+@pytest.mark.slow
 def test_a_new_connection_is_refused_while_all_others_are_busy(tmp_path: Path) -> None:
     with serving(tmp_path, most=0) as running, running.client() as client:
         answer = client.get("/1/indexes")

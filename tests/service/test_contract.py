@@ -74,6 +74,7 @@ def test_every_endpoint_is_served(inside: Inside, row: Endpoint) -> None:
     assert answer.is_success or answer.json()["message"]
 
 
+@pytest.mark.slow
 @loop_over("row", WRITING_ROWS)
 def test_a_malformed_body_is_the_callers_fault(inside: Inside, row: Endpoint) -> None:
     for content in BODIES:

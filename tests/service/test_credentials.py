@@ -82,6 +82,7 @@ def test_a_key_given_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 def test_a_service_answers_to_the_key_of_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_service_answers_to_the_key_of_its_environment(
     assert (running.adminKey, status) == ("my-own-key", 200)
 
 
+@pytest.mark.slow
 def test_the_command_reads_the_key_from_a_pipe(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "svc_notebook", "serve", "--json", "--data", str(tmp_path)]
     process = subprocess.Popen(
@@ -112,6 +114,7 @@ def test_the_command_reads_the_key_from_a_pipe(tmp_path: Path) -> None:
     assert '"adminKey": "piped-key"' in told
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="there is no /proc")
 def test_a_service_started_by_a_session_has_no_key_in_its_arguments(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

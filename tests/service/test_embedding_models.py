@@ -351,6 +351,7 @@ def test_the_first_attribute_of_other_settings_has_other_vectors(start: Any) -> 
     assert vectors.source.endswith("(about apart)")
 
 
+@pytest.mark.slow
 def test_a_local_service_starts_with_an_embedder_and_says_which_it_has(tmp_path: Path) -> None:
     with pytest.raises(LocalServiceFailed, match='unknown embedder "statik"'):
         local(tmp_path, embedder="statik")

@@ -441,6 +441,7 @@ def test_old_events_and_too_many_of_them_go(tmp_path: Path, monkeypatch: Any) ->
     service.stop()
 
 
+@pytest.mark.slow
 def test_events_and_deletions_that_were_acknowledged_outlive_a_kill(tmp_path: Path) -> None:
     process, running = start_service(tmp_path)
     with running.client() as client:

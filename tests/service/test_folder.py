@@ -84,6 +84,7 @@ def test_files_of_an_earlier_version_are_closed_at_the_start(tmp_path: Path) -> 
         assert caller.ids("films") == ["1"]
 
 
+@pytest.mark.slow
 def test_an_open_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     data = tmp_path / "my data"
     data.mkdir(mode=0o755)
@@ -159,6 +160,7 @@ def delete_all_but_records(data: Path) -> None:
         (data / name).unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("harm", [delete_lock, replace_lock, move_lock, delete_all_but_records])
 @pytest.mark.sampled(1)
 def test_a_second_service_does_not_start_after_the_lock_file_is_deleted(
@@ -180,6 +182,7 @@ def test_a_second_service_does_not_start_after_the_lock_file_is_deleted(
         assert caller.ids("films") == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_the_folder_is_free_once_the_service_is_killed(tmp_path: Path) -> None:
     process, _ = start_service(tmp_path)
     process.kill()
@@ -292,6 +295,7 @@ def call_all(caller: Outside) -> list[int]:
     return [200 if code == 201 else code for code in codes]
 
 
+@pytest.mark.slow
 def test_a_damaged_index_file_is_made_again(sound: Path, tmp_path: Path) -> None:
     data = tmp_path / "data"
     shutil.copytree(sound, data)

@@ -41,6 +41,7 @@ def search_when_ready(service: Outside, **params: Any) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.slow
 def test_a_search_goes_without_a_table_and_says_so_until_it_is_built(fresh: Outside) -> None:
     plural = {"query": "uomini", "ignorePlurals": ["it"]}
 

@@ -79,6 +79,7 @@ def test_freed_memory_below_used_memory_is_returned() -> None:
     libc.free(last)
 
 
+@pytest.mark.slow
 @needs_glibc
 def test_arrays_of_threads_use_the_memory_of_freed_ones() -> None:
     def count_faults(how: str) -> int:
@@ -88,6 +89,7 @@ def test_arrays_of_threads_use_the_memory_of_freed_ones() -> None:
     assert count_faults("kept") * 10 < count_faults("plain")
 
 
+@pytest.mark.slow
 def test_memory_is_given_back_during_a_crawl_and_for_a_while_after(
     desk: Desk,  # noqa: F811
     site: Site,  # noqa: F811

@@ -259,6 +259,7 @@ def test_no_integer_of_a_secured_key_costs_a_worker(shop: Shop, text: str) -> No
     assert shop.output.read_text() == ""
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_no_integer_of_rules_settings_and_browses_is_a_fault(shop: Shop) -> None:
     before = shop.workers()

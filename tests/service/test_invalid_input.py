@@ -62,6 +62,7 @@ def client(service: Running) -> Iterator[httpx.Client]:
         yield client
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(call=requests())
 def test_a_hostile_call_is_served_or_refused_with_a_message(

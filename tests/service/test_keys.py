@@ -264,6 +264,7 @@ def test_queries_are_forgotten_after_an_hour() -> None:
         meter.count("k", "me", 2)
 
 
+@pytest.mark.slow
 def test_callers_are_forgotten_so_that_their_number_stays_within_bounds() -> None:
     now = [0.0]
     meter = HourlyQueryLimit(lambda: now[0])

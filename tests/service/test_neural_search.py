@@ -397,6 +397,7 @@ def test_an_embedder_is_imported_by_its_name() -> None:
     assert embedder.embed(["a yacht"]).tolist() == [[1, 0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "fault"),
     [

@@ -104,6 +104,7 @@ def fits(name: str, value: Any) -> bool:
     return True
 
 
+@pytest.mark.slow
 @loop_over("name", OF_A_SEARCH, sample=20)
 def test_a_value_is_accepted_by_all_calls_or_by_none(inside: Inside, name: str) -> None:
     refused = next(value for value in VALUES if not fits(name, value))

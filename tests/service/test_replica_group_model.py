@@ -92,6 +92,7 @@ class Model:
         return 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_replica_groups_agree_with_a_model(tmp_path: Path, seed: int) -> None:
     random, model = Random(seed), Model()

@@ -108,6 +108,7 @@ def test_a_run_is_of_one_index_or_of_indices_without_replicas(tmp_path: Path) ->
         assert [count("bba"), count("bbr"), count("aab"), count("rrb")] == [2, 2, 2, 2]
 
 
+@pytest.mark.slow
 def test_many_new_indices_are_created_in_few_transactions(tmp_path: Path) -> None:
     service = Service(tmp_path)
     count = 300

@@ -183,6 +183,7 @@ def test_shown_searches_without_events_are_thinned_after_an_hour(
     assert "highlightPreTag" in listed[1]["params"]
 
 
+@pytest.mark.slow
 def test_searches_in_worker_processes_count(tmp_path: Path) -> None:
     with with_workers(tmp_path) as inside:
         inside.fill("films", *LAMPS)
@@ -202,6 +203,7 @@ def test_searches_in_worker_processes_count(tmp_path: Path) -> None:
     assert len(bytes.fromhex(rows[0][4])) == 20 * 4
 
 
+@pytest.mark.slow
 def test_a_kill_loses_at_most_the_searches_of_the_last_second(tmp_path: Path) -> None:
     process, running = start_service(tmp_path)
     outside = Outside(running)

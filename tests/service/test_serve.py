@@ -73,6 +73,7 @@ def port(running: Running) -> int:
     return int(running.url.rsplit(":", 1)[1])
 
 
+@pytest.mark.slow
 def test_pending_tasks_are_applied_after_a_restart(tmp_path: Path) -> None:
     process, running = start_service(tmp_path)
     records = [{"action": "addObject", "body": {"n": n}} for n in range(3000)]
@@ -90,6 +91,7 @@ def test_pending_tasks_are_applied_after_a_restart(tmp_path: Path) -> None:
     assert found["nbHits"] == 3000
 
 
+@pytest.mark.slow
 def test_a_second_service_on_the_folder_names_the_first(
     started: tuple[subprocess.Popen[str], Running], tmp_path: Path
 ) -> None:
@@ -171,6 +173,7 @@ def test_an_unusable_folder_is_reported(tmp_path: Path) -> None:
     assert f"{tmp_path / 'file'} cannot be used" in refused.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "told"), [(b"not a database" * 100, "is damaged"), (None, "newer version")]
 )
@@ -190,6 +193,7 @@ def test_an_unusable_store_is_reported(tmp_path: Path, content: bytes | None, to
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.slow
 def test_given_credentials_are_stored(tmp_path: Path) -> None:
     process, running = start_service(tmp_path, "--app-id", "MYAPP", "--admin-key", "mykey")
     stop_service(process)
@@ -200,6 +204,7 @@ def test_given_credentials_are_stored(tmp_path: Path) -> None:
     assert (later.appId, later.adminKey) == ("MYAPP", "mykey")
 
 
+@pytest.mark.slow
 def test_it_ends_with_the_process_it_was_started_for(tmp_path: Path) -> None:
     parent = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     process, _ = start_service(tmp_path, "--parent", str(parent.pid))
@@ -211,6 +216,7 @@ def test_it_ends_with_the_process_it_was_started_for(tmp_path: Path) -> None:
     process.stdout.close()
 
 
+@pytest.mark.slow
 def test_without_json_the_announcement_is_text(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "--data", str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
@@ -242,6 +248,7 @@ def test_a_search_timeout_that_cannot_be_is_refused(tmp_path: Path, seconds: str
     assert "use 0.1 s or more" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_search_beyond_its_time_is_refused_and_the_next_is_answered(tmp_path: Path) -> None:
     process, running = start_service(tmp_path, "--search-timeout", "0.1")
     with running.client() as client:

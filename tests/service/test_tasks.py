@@ -50,6 +50,7 @@ def test_a_thread_opens_no_connection_after_the_close(tmp_path: Path) -> None:
         late.submit(store.read, "SELECT 1").result()
 
 
+@pytest.mark.slow
 def test_closing_waits_for_those_who_read(tmp_path: Path) -> None:
     # SQLite dies when a connection is closed under a statement, so this would end the process.
     for turn in range(20):

@@ -125,6 +125,7 @@ def make_search(chance: random.Random) -> dict[str, Any]:
     return {"query": query, **{name: optional[name] for name in chosen}}
 
 
+@pytest.mark.slow
 def test_random_searches_are_answered_alike_to_the_byte(shop: WithWorkers) -> None:
     chance = random.Random(11)
     before = shop.workers.counts.answered
@@ -137,6 +138,7 @@ def test_random_searches_are_answered_alike_to_the_byte(shop: WithWorkers) -> No
     )  # others were refused while they were decoded
 
 
+@pytest.mark.slow
 def test_several_searches_in_one_call_are_answered_alike(shop: WithWorkers) -> None:
     chance = random.Random(12)
     for size in (1, 3, 8, 30):
@@ -194,6 +196,7 @@ def test_every_parameter_has_the_same_effect(shop: WithWorkers, name: str, way: 
     shop.compare("POST", path, {**scene.params, **given}, key=key)
 
 
+@pytest.mark.slow
 def test_what_was_published_is_in_every_answer(tmp_path: Path) -> None:
     chance = random.Random(3)
     with with_workers(tmp_path) as inside:
@@ -230,6 +233,7 @@ def test_what_was_published_is_in_every_answer(tmp_path: Path) -> None:
         assert inside.workers.counts.answered > 200
 
 
+@pytest.mark.slow
 def test_searches_during_writes_see_whole_batches(tmp_path: Path) -> None:
     """Each batch sets one value in all records: no answer contains two."""
     with with_workers(tmp_path) as inside:
@@ -275,6 +279,7 @@ def kill_all(processes: list[int]) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_killed_workers_are_replaced_and_no_search_fails(tmp_path: Path) -> None:
     with with_workers(tmp_path) as inside:
         chance = random.Random(4)

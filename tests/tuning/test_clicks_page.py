@@ -27,6 +27,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     stop_service(process)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_the_page_leads_from_a_click_to_judgments() -> None:
     svc.push(pd.DataFrame({"id": ["1", "2"], "name": ["a lamp", "a lamp"]}), "products", id="id")

@@ -149,6 +149,7 @@ def test_what_cannot_be_compared_is_refused(a: Any, b: Any, words: str) -> None:
         compare(a, b, JUDGED)
 
 
+@pytest.mark.slow
 def test_a_comparison_is_written_to_one_file(tmp_path: Path) -> None:
     written = compare(BEFORE, AFTER, JUDGED).report(tmp_path / "report.html", title="Lamps & <b>")
 

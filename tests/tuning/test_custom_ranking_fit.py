@@ -51,6 +51,7 @@ def things(client: Client) -> str:
     return "things"
 
 
+@pytest.mark.slow
 def test_the_planted_attribute_is_found(things: str) -> None:
     before = tuning.snapshot(things).hash
 
@@ -66,6 +67,7 @@ def test_the_planted_attribute_is_found(things: str) -> None:
     assert tuning.measure(things, rated(by_sum=False))["mean"][0] == pytest.approx(1, abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_planted_sum_is_better_than_each_attribute(things: str, client: Client) -> None:
     judged = rated(by_sum=True)
 
@@ -103,6 +105,7 @@ def test_the_held_out_queries_change_nothing_of_the_fit(things: str) -> None:
     assert one.test()["delta"][0] > 0 > other.test()["delta"][0]
 
 
+@pytest.mark.slow
 def test_weights_minimize_the_loss() -> None:
     from scipy.optimize import minimize
 
@@ -135,6 +138,7 @@ def test_weights_minimize_the_loss() -> None:
     assert [each.weight for each in fitted.attributes] == pytest.approx(best, rel=1e-3)
 
 
+@pytest.mark.slow
 def test_nothing_better_is_said(things: str) -> None:
     even = [{**row, "rating": 1} for row in rated(by_sum=True)]
     with pytest.raises(BadInput, match="no numeric attribute"):

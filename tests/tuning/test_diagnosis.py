@@ -53,6 +53,7 @@ def house(client: Client) -> str:
     return "diagnosed"
 
 
+@pytest.mark.slow
 def test_what_was_planted_is_found_and_repaired(house: str) -> None:
     before = tuning.snapshot(house).hash
 
@@ -71,6 +72,7 @@ def test_what_was_planted_is_found_and_repaired(house: str) -> None:
     assert tuning.snapshot(house).hash == before
 
 
+@pytest.mark.slow
 def test_a_run_stands_for_its_index(house: str) -> None:
     run = tuning.run(house, RATED, k=3)
 
@@ -95,6 +97,7 @@ def test_two_judged_queries_are_looked_at_without_any_held_out(house: str) -> No
     assert "2 queries are not enough to choose" in repr(found)
 
 
+@pytest.mark.slow
 def test_a_diagnosis_says_how_many_queries_it_held_out(house: str) -> None:
     found = tuning.diagnose(house, RATED, seed=3, budget=300)
 
@@ -116,6 +119,7 @@ def test_what_changes_no_hit_is_left_out_and_named(house: str) -> None:
     assert "mode=neuralSearch" in without._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_proposed_change_gains_what_was_said(house: str) -> None:
     queries = tuning.split(RATED, holdout=0.3, seed=0)
     tune = queries[queries["split"] == "tune"]
@@ -263,6 +267,7 @@ def test_a_search_without_a_space_takes_the_proposed_one(house: str) -> None:
     assert again["value"].mean() == pytest.approx(found.test()["after"][0])
 
 
+@pytest.mark.slow
 def test_function_words_are_no_evidence_of_typos_and_plurals(client: Client) -> None:
     records: Any = [
         {"objectID": f"{thing}-{n}", "name": f"the {thing}s is than a foam of a kind"}
@@ -285,6 +290,7 @@ def test_function_words_are_no_evidence_of_typos_and_plurals(client: Client) -> 
     assert any(f"{thing}/{thing}s" in shown for thing in THINGS)
 
 
+@pytest.mark.slow
 def test_a_diagnosis_is_planned_and_stays_within_its_budget(house: str, client: Client) -> None:
     plan = tuning.plan_diagnosis(RATED, seed=3)
     budget = plan.reading + 7 * plan.tune
@@ -326,6 +332,7 @@ class _RecordingClient(AsyncClient):
         return await super().search_many(requests, strategy)
 
 
+@pytest.mark.slow
 def test_the_searches_of_a_diagnosis_are_counted_as_the_service_gets_them(
     house: str, client: Client
 ) -> None:
@@ -436,6 +443,7 @@ def test_weights_of_attributes_are_tried_where_a_service_has_them(is_local: bool
         assert levers["attributeWeights"].together["ranking"] == ["exact", "custom"]
 
 
+@pytest.mark.slow
 def test_units_are_found_and_repaired(client: Client) -> None:
     colours = ("red", "blue", "green", "white")
     records: Any = [

@@ -65,6 +65,7 @@ def test_a_verdict_knows_its_uncertainty(
     assert strict.complete == (outcome == "passed")
 
 
+@pytest.mark.slow
 def test_a_loss_against_the_baseline(index: str, tmp_path: Path) -> None:
     path, judged = tmp_path / "baseline.parquet", judge(20, 0)
     svc.tuning.check_relevance(index, judged, {"ndcg@10": 0.5}, save=path, progress=False)
@@ -109,6 +110,7 @@ def test_requirements_are_checked_before_the_searches(
         svc.tuning.check_relevance("none", judge(1, 0), progress=False, **given)
 
 
+@pytest.mark.slow
 def test_the_command_has_an_exit_status(
     index: str, tmp_path: Path, service: Running, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -204,6 +206,7 @@ def keep_environment() -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_pytest_collects_files(index: str, service: Running, tmp_path: Path) -> None:
     for bound, right, wrong in ((0.6, 20, 0), (0.7, 13, 7), (0.9, 2, 18)):
         write_file(tmp_path, index, bound, right, wrong)

@@ -37,6 +37,7 @@ def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
+@pytest.mark.slow
 def test_a_comparison_is_reported_with_the_way_back(shop: str, tmp_path: Path) -> None:
     before = tuning.run(shop, JUDGMENTS, name="before")
     made = tuning.apply(shop, SALES, note="what sells")
@@ -104,6 +105,7 @@ def test_a_report_is_made_of_what_it_is_about(shop: str, tmp_path: Path) -> None
     assert not list(tmp_path.glob("*.html"))
 
 
+@pytest.mark.slow
 def test_the_configuration_of_a_report_can_be_read_back(shop: str, tmp_path: Path) -> None:
     tried = tuning.impact(shop, SALES, judgments=JUDGMENTS)
 

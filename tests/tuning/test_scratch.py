@@ -265,6 +265,7 @@ def test_a_copy_left_by_a_process_that_was_killed_is_found_and_dropped(
     assert name not in names(client)
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_drops_its_copy(shop: str, client: Client, service: Running) -> None:
     process, name = begin(service, shop)
 

@@ -77,6 +77,7 @@ def indices(client: Client, start: str) -> list[str]:
     return [i["name"] for i in client.list_indices()["items"] if i["name"].startswith(start)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.sampled(2)
 def test_every_sampler_finds_what_is_best(house: str, sampler: str) -> None:
@@ -108,6 +109,7 @@ def test_what_no_parameter_can_say_is_tried_on_one_copy_that_is_dropped(
     assert indices(client, house) == [house]
 
 
+@pytest.mark.slow
 def test_each_variant_is_measured_as_if_it_were_alone(house: str) -> None:
     space = {**BUILT, "customRanking": SPACE["customRanking"]}
     found = tuning.search(house, space, judgments=JUDGMENTS, seed=2)
@@ -122,6 +124,7 @@ def test_each_variant_is_measured_as_if_it_were_alone(house: str) -> None:
         assert alone.comparison.test()["after"][0] == pytest.approx(row["score"])
 
 
+@pytest.mark.slow
 def test_what_is_found_can_be_looked_at_and_applied(house: str) -> None:
     found = tuning.search(house, SPACE, judgments=JUDGMENTS, seed=2)
 
@@ -157,6 +160,7 @@ def test_a_search_without_improvement_is_reported(house: str, client: Client) ->
         found.test()
 
 
+@pytest.mark.slow
 def test_a_variant_that_lowers_a_guarded_query_is_refused(house: str) -> None:
     # For this query, what is better stands first already.
     rows = [
@@ -180,6 +184,7 @@ def test_a_variant_that_lowers_a_guarded_query_is_refused(house: str) -> None:
             tuning.search(house, SPACE, judgments=judged, guard=guard)
 
 
+@pytest.mark.slow
 def test_a_stopped_search_resumes(
     house: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,6 +233,7 @@ def test_a_stop_returns_the_result_so_far_and_drops_the_copy(house: str, client:
     assert indices(client, house) == [house]
 
 
+@pytest.mark.slow
 def test_notes_of_another_search_are_refused(house: str, tmp_path: Path) -> None:
     notes = tmp_path / "trials.jsonl"
     tuning.search(house, SPACE, judgments=JUDGMENTS, seed=2, notes=notes)
@@ -270,6 +276,7 @@ def test_what_cannot_be_searched_is_refused_before_anything_is_sent(
         tuning.search("nowhere", **{"space": SPACE, "judgments": JUDGMENTS, **options})
 
 
+@pytest.mark.slow
 def test_a_search_is_drawn(house: str) -> None:
     import matplotlib
 

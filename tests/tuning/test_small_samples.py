@@ -123,6 +123,7 @@ def test_a_position_model_with_moved_hits_warns_of_nothing() -> None:
     assert judged.attrs["svc"]["moved_share"] == pytest.approx(0.4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [26, 60])
 def test_a_search_among_changes_without_effect_proposes_hardly_any(count: int) -> None:
     runs = 120

@@ -131,6 +131,7 @@ def names(client: Client, index: str) -> set[str]:
     return {name for name in every if name.startswith(index)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("purpose", "work"), WORK.values(), ids=WORK.keys())
 @pytest.mark.sampled(2)
 def test_what_a_killed_process_leaves_is_listed_and_dropped(
@@ -156,6 +157,7 @@ def test_what_a_killed_process_leaves_is_listed_and_dropped(
     assert client.search(shop)["nbHits"] == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("work", [WORK[name][1] for name in WORK if name != "load"])
 @pytest.mark.sampled(2)
 def test_a_process_that_ends_drops_what_it_has_made(
@@ -170,6 +172,7 @@ def test_a_process_that_ends_drops_what_it_has_made(
     assert not [path for path in state.rglob("*.lock") if path.parent.name == "scratches"]
 
 
+@pytest.mark.slow
 def test_a_load_that_was_killed_is_resumed_from_its_temporary_index(
     begin: Begin, shop: str, client: Client, table: Path
 ) -> None:
@@ -184,6 +187,7 @@ def test_a_load_that_was_killed_is_resumed_from_its_temporary_index(
     assert client.search(shop)["nbHits"] == 1000
 
 
+@pytest.mark.slow
 def test_a_load_whose_temporary_index_was_dropped_starts_again(
     begin: Begin, shop: str, client: Client, table: Path
 ) -> None:
@@ -197,6 +201,7 @@ def test_a_load_whose_temporary_index_was_dropped_starts_again(
     assert client.search(shop)["nbHits"] == 1000
 
 
+@pytest.mark.slow
 def test_two_processes_use_copies_of_their_own(begin: Begin, shop: str, client: Client) -> None:
     first, second = begin(WORK["scratch"][1]), begin(WORK["preview of synonyms"][1])
     both = listed(shop).set_index("purpose")["name"]

@@ -222,6 +222,7 @@ for _ in range(60):
 """
 
 
+@pytest.mark.slow
 def test_threads_that_read_a_journal_for_the_first_time_at_once_do_no_harm(
     shop: str, client: Client
 ) -> None:
@@ -274,6 +275,7 @@ asyncio.run(write())
 """
 
 
+@pytest.mark.slow
 def test_several_processes_write_one_journal(tmp_path: Path) -> None:
     path = tmp_path / "own" / "journal.jsonl"
     command = [sys.executable, "-c", WRITER, str(path)]
@@ -303,6 +305,7 @@ portal.run(change_and_die())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_change_whose_process_was_killed_can_be_undone(
     shop: str, client: Client, service: Running

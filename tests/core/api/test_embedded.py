@@ -10,6 +10,8 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
+import pytest
+
 from svc_notebook.core import api
 from svc_notebook.core.api import SearchApi
 from svc_notebook.core.api.endpoint import Endpoint
@@ -123,6 +125,7 @@ def embeds(name: str, value: Any) -> bool:
     return True
 
 
+@pytest.mark.slow
 @loop_over("name", OF_A_SEARCH)
 def test_a_value_is_taken_everywhere_or_nowhere(name: str) -> None:
     methods = [one for one in ARGUMENTS if one != "set_settings" or name in hints(Shared)]

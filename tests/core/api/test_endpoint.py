@@ -217,6 +217,7 @@ def test_both_faces_send_the_same() -> None:
     assert blocking == asynchronous
 
 
+@pytest.mark.slow
 def test_a_notebook_can_complete_the_parameters() -> None:
     client = Recorder()
 

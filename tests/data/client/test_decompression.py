@@ -104,6 +104,7 @@ def test_a_large_answer_may_not_unpack_to_many_times_its_size() -> None:
         read("gzip", packed, 65_536)
 
 
+@pytest.mark.slow
 def test_repetitive_records_are_no_bomb() -> None:
     record = {"name": "oak lamp", "text": "a lamp of oak for the desk, with a shade of linen. " * 8}
     page = json.dumps([{"objectID": str(number), **record} for number in range(100_000)]).encode()
@@ -131,6 +132,7 @@ except AnswerTooLarge as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("host", [FAR, NEAR])
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])

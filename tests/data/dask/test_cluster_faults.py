@@ -53,6 +53,7 @@ class SlowService:
         return self.result
 
 
+@pytest.mark.slow
 def test_two_hundred_partitions_in_flight_agree_on_what_the_service_takes(
     client: Client, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,6 +82,7 @@ def test_two_hundred_partitions_in_flight_agree_on_what_the_service_takes(
     assert run.result().published == 4000
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
 def test_partitions_arrive_whole_through_answers_429_and_503(

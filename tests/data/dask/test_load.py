@@ -51,6 +51,7 @@ def records_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 def test_every_partition_is_sent_by_the_workers(client: Client, index: str) -> None:
     told: list[tuple[int, int]] = []
@@ -67,6 +68,7 @@ def test_every_partition_is_sent_by_the_workers(client: Client, index: str) -> N
     assert {total for _, total in told} == {ROWS}
 
 
+@pytest.mark.slow
 def test_without_workers_the_partitions_are_sent_from_here(client: Client, index: str) -> None:
     result = svc.push(spread(), index, id="sku", client=client)
 
@@ -74,6 +76,7 @@ def test_without_workers_the_partitions_are_sent_from_here(client: Client, index
     assert result.complete
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_loses_and_doubles_nothing(
     workers: Any, client: Client, index: str, tmp_path: Path
 ) -> None:
@@ -95,6 +98,7 @@ def test_a_worker_that_is_killed_loses_and_doubles_nothing(
     assert result.sent == ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 def test_equal_rows_without_ids_are_as_many_records(client: Client, index: str) -> None:
     frame = spread(pd.DataFrame({"word": ["a"] * 100}), 4)
@@ -107,6 +111,7 @@ def test_equal_rows_without_ids_are_as_many_records(client: Client, index: str) 
     assert again.plan.ids == "hash of the row and its partition"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 def test_a_folder_of_parquet_is_sent_file_by_file(
     client: Client, index: str, tmp_path: Path
@@ -172,6 +177,7 @@ def test_a_folder_of_parquet_needs_no_workers(client: Client, index: str, tmp_pa
     assert stored(client, index) == records_of(FRAME)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 def test_an_index_is_replaced_at_one_moment(client: Client, index: str) -> None:
     svc.push(FRAME.head(1).assign(sku="old"), index, id="sku", client=client)
@@ -196,6 +202,7 @@ def test_ids_that_several_partitions_share_replace_nothing(client: Client, index
     assert len(stored(client, index)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 def test_rejected_rows_of_all_partitions_are_told(client: Client, index: str) -> None:
     frame = FRAME.assign(price=[np.inf if n % 1000 == 0 else 1.0 for n in range(ROWS)])
@@ -210,6 +217,7 @@ def test_rejected_rows_of_all_partitions_are_told(client: Client, index: str) ->
     assert len(stored(client, index)) == ROWS
 
 
+@pytest.mark.slow
 def test_partitions_without_rows_are_nothing_special(client: Client, index: str) -> None:
     frame = spread()
 
@@ -219,6 +227,7 @@ def test_partitions_without_rows_are_nothing_special(client: Client, index: str)
     assert result.complete
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 def test_records_are_deleted_by_the_workers(client: Client, index: str) -> None:
     svc.push(spread(), index, id="sku", client=client)
@@ -287,6 +296,7 @@ def broken(part: pd.DataFrame) -> pd.DataFrame:
     return part
 
 
+@pytest.mark.slow
 def test_a_partition_that_cannot_be_computed_fails_the_load_and_says_what_was_sent(
     workers: Any, client: Client, index: str
 ) -> None:
@@ -323,6 +333,7 @@ def test_a_package_that_is_being_imported_has_no_workers(monkeypatch: pytest.Mon
     assert find_workers() is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 def test_a_distributed_load_is_listed_and_checks_a_saved_plan(
     client: Client, index: str, tmp_path: Path
@@ -343,6 +354,7 @@ def test_a_distributed_load_is_listed_and_checks_a_saved_plan(
         svc.undo_load(str(finished.load_id), client=client)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workers")
 def test_rejected_rows_of_a_partition_prevent_a_replacement(client: Client, index: str) -> None:
     svc.push(FRAME.head(5), index, id="sku", client=client)

@@ -139,6 +139,7 @@ def test_an_index_that_changes_after_it_was_divided_is_an_error(
         frame.compute(scheduler="synchronous")
 
 
+@pytest.mark.slow
 def test_what_was_read_can_be_pushed_on(client: Client, films: str, index: str) -> None:
     svc.read_dask(films, by="year", client=client).svc.push(index, client=client)
 

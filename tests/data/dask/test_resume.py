@@ -93,6 +93,7 @@ def names(client: Client, index: str) -> list[str]:
     return [name for name in every if name.startswith(index)]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
 @pytest.mark.sampled(1)
@@ -181,6 +182,7 @@ def test_records_that_are_gone_are_sent_again(
     assert names(client, index) == [index]
 
 
+@pytest.mark.slow
 def test_hashes_of_other_partitions_are_not_stored_beside_the_first(
     client: Client, index: str, tmp_path: Path
 ) -> None:

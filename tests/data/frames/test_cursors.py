@@ -175,6 +175,7 @@ def test_tasks_are_read(aio: AsyncClient) -> None:
     assert found.to_numpy().tolist() == [[task["taskID"], "tasks", "published"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [list, pd.Series, iter], ids=["list", "Series", "iterator"])
 @pytest.mark.sampled(1)
 def test_many_searches_are_read_again_in_whatever_form_their_queries_came(

@@ -54,6 +54,7 @@ PAGES = KINDS.flatmap(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(250), deadline=None)
 @given(
     PAGES,

@@ -255,6 +255,7 @@ def test_texts_that_are_amounts_only_in_the_first_rows_stay_texts(tmp_path: Path
     assert [record["x"] for record in packed.records[-2:]] == ["on request", [1]]
 
 
+@pytest.mark.slow
 def test_dtype_number_takes_amounts_of_documents(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text(json.dumps([{"x": "1.234,50"}, {"x": "9,90"}, {"x": "none of them"}]))

@@ -294,6 +294,7 @@ def test_magics_name_both_ways_as_options(index: str, tmp_path: Path) -> None:
     assert result.published == 20
 
 
+@pytest.mark.slow
 def test_the_command_names_both_ways_as_options(
     service: Running, index: str, tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ def test_a_byte_that_is_not_utf8_late_in_the_file_changes_how_all_is_read(write:
     assert "cp1252" in packed.plan.notes[-1]
 
 
+@pytest.mark.slow
 def test_broken_utf8_among_good_is_a_rejected_row(write: Write) -> None:
     rows = "".join(f"{n},Köln\n" for n in range(200_000)).encode()
     path = write(b"n,name\n" + rows + b"200000,K\xf6ln\n")
@@ -300,6 +301,7 @@ def test_an_id_keeps_its_text(write: Write) -> None:
     assert [record["objectID"] for record in packed.records] == ["007", "7"]
 
 
+@pytest.mark.slow
 def test_a_table_of_hundreds_of_columns_is_read(tmp_path: Path) -> None:
     names = [f"c{n}" for n in range(150)]
     row = {name: n for n, name in enumerate(names)}

@@ -39,6 +39,7 @@ def stored(client: Client, index: str) -> Records:
     return {hit.pop("objectID"): hit for page in pages for hit in page["hits"]}
 
 
+@pytest.mark.slow
 def test_dispositions(pipeline: Any, client: Client, prefix: str) -> None:
     index = f"{prefix}Films"
     rows: list[Any] = [{"id": number, "titleText": "é" * number} for number in range(5)]

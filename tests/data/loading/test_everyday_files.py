@@ -229,10 +229,12 @@ TEXTS = {
 RECORDED = json.loads(Path(__file__).with_name("recorded_exports.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_text_files_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
     assert _read_wrongly(TEXTS, tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_recorded_exports_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
     """Layouts of banks, shops, statistics offices, sensors, logs, clients and other locales."""
     files = {
@@ -366,6 +368,7 @@ DOCUMENTS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_documents_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
     wrong = {}
     for number, (name, (content, expected)) in enumerate(DOCUMENTS.items()):
@@ -419,6 +422,7 @@ SHEETS: dict[str, tuple[list[tuple[Any, ...]], str, list[tuple[Any, ...]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_sheets_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
     wrong = {}
     for number, (name, (rows, columns, expected)) in enumerate(SHEETS.items()):
@@ -479,6 +483,7 @@ def test_whole_numbers_with_an_exponent_stay_texts(tmp_path: Path) -> None:
     assert any("can be a code" in note for note in packed.plan.columns["note"])
 
 
+@pytest.mark.slow
 def test_formulas_of_many_rows_are_ids_as_those_of_few_rows(tmp_path: Path) -> None:
     for rows in (3, 30_000):
         path = tmp_path / f"{rows}.csv"

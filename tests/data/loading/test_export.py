@@ -87,6 +87,7 @@ def stored(client: Client, index: str) -> list[dict[str, Any]]:
     return sorted(records, key=lambda record: str(record["objectID"]))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_an_index_that_is_exported_and_loaded_again_is_the_same(
@@ -309,6 +310,7 @@ def record_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["parquet", "ndjson.gz"])
 @settings(max_examples=examples(40), deadline=None)
 @given(records=record_lists())

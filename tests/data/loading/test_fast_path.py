@@ -60,6 +60,7 @@ def series(draw: st.DrawFn, name: str, rows: int) -> pd.Series[Any]:
     return pd.Series(draw(st.lists(values, min_size=rows, max_size=rows)), dtype=dtype)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(frame=frames(), options=OPTIONS)
 def test_few_rows_are_written_byte_for_byte_as_many_are(

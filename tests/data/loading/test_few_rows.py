@@ -116,6 +116,7 @@ def files(draw: st.DrawFn) -> bytes:
     return (mark + end.join(lines) + draw(st.sampled_from(["", end]))).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(240)  # each example scans, which takes long on a busy machine
 @settings(max_examples=examples(60), deadline=None)
 @given(content=files(), options=OPTIONS)
@@ -205,6 +206,7 @@ def test_a_load_prepares_what_both_ways_prepare(tmp_path: Path, content: str) ->
     assert_same(found, pack(path))
 
 
+@pytest.mark.slow
 def test_a_wide_table_of_more_cells_opens_no_database(tmp_path: Path) -> None:
     columns = MAX_CELLS // 20
     rows = [",".join(f"{n}{'x' * (c % 2)}" for c in range(columns)) for n in range(30)]

@@ -15,6 +15,7 @@ from tests.looping import loop_over
 NUMBERS = {*"infmd"}
 
 
+@pytest.mark.slow
 @loop_over("line", HEADERS)
 def test_a_real_header_names_the_columns(line: str, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"

@@ -39,6 +39,7 @@ def ids(client: Client, index: str) -> set[str]:
 
 
 # Older pandas compares 1e20 with integers.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 def test_rows_at_and_beyond_the_cursor_are_sent(client: Client, index: str, tmp_path: Path) -> None:
     times = ["2024-01-05 10:00:00", "2024-01-31T09:00:00", "2024-02-01 00:00:00.5"]
@@ -77,6 +78,7 @@ def test_rows_at_and_beyond_the_cursor_are_sent(client: Client, index: str, tmp_
             )
 
 
+@pytest.mark.slow
 def test_only_new_and_changed_files_are_read(client: Client, index: str, tmp_path: Path) -> None:
     chance, pattern = random.Random(5), f"{tmp_path}/part-*.csv"
     written: dict[int, int] = {}
@@ -96,6 +98,7 @@ def test_only_new_and_changed_files_are_read(client: Client, index: str, tmp_pat
     assert load(client, pattern, index, cursor="files", reset_cursor=True).sent == 2 * len(written)
 
 
+@pytest.mark.slow
 def test_an_undone_load_and_a_reset_move_the_cursor_back(client: Client, index: str) -> None:
     first, second = ({"id": number, "n": number} for number in (1, 2))
     load(client, [first], index, cursor="n")
@@ -110,6 +113,7 @@ def test_an_undone_load_and_a_reset_move_the_cursor_back(client: Client, index: 
     assert load(client, [first, second], index, cursor="n").sent == 1
 
 
+@pytest.mark.slow
 def test_a_killed_increment_loses_nothing(
     service: Running, client: Client, index: str, tmp_path: Path
 ) -> None:
@@ -146,6 +150,7 @@ def test_options_that_lose_rows_are_refused(client: Client, index: str) -> None:
         load(client, [{"id": "2", "n": "x"}], index, cursor="n")
 
 
+@pytest.mark.slow
 def test_columns_keep_their_types_over_increments(
     client: Client, index: str, tmp_path: Path
 ) -> None:

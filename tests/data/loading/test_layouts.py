@@ -476,6 +476,7 @@ def test_a_column_of_lists_is_not_taken_for_the_separator_of_the_file(
             assert widths == {3}, (separator, mark, lines[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [3, 40])
 def test_commas_in_every_cell_do_not_separate_the_cells_of_other_separators(
     write: Write, rows: int

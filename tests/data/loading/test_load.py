@@ -298,6 +298,7 @@ def test_a_missing_right_is_reported(service: Running, index: str) -> None:
     assert "0 of 3 rows were sent" in caught.value.__notes__[0]
 
 
+@pytest.mark.slow
 def test_a_stopped_load_reports_what_was_sent(
     service: Running, client: Client, index: str, tmp_path: Path
 ) -> None:
@@ -352,6 +353,7 @@ asyncio.run(bulk.load(client, path, index, batch=500, if_exists=choice, on_progr
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("choice", ["append", "replace"])
 def test_a_killed_load_is_resumed(
     service: Running, client: Client, index: str, tmp_path: Path, choice: str
@@ -422,6 +424,7 @@ print("items" in portal.run(client.list_indices()))
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_of_a_blocking_load_reports_what_was_sent(
     service: Running, index: str, tmp_path: Path
 ) -> None:

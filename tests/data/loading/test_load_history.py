@@ -60,6 +60,7 @@ def rows_of(numbers: dict[int, int]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_every_kind_of_load_is_undone(client: Client, index: str) -> None:
     chance = random.Random(3)
     kinds: list[tuple[dict[str, Any], Callable[[int], dict[str, Any]]]] = [

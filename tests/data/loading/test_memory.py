@@ -22,6 +22,7 @@ def megabytes(db: Database) -> float:
     return float(amount) * {"MiB": 1.048576, "GiB": 1073.741824}[unit]
 
 
+@pytest.mark.slow
 def test_a_wide_table_with_missing_words_is_read(tmp_path: Path) -> None:
     frame = pd.DataFrame(
         {f"v{i}": ["NA" if (i + j) % 5 == 0 else str(j * i) for j in range(50)] for i in range(32)}

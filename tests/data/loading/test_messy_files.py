@@ -97,6 +97,7 @@ def test_the_option_in_the_note_loads_the_other_table(write: Write) -> None:
     assert [row["name"] for row in values(path, skip=6)] == ["lamp", "oak", "elm"]
 
 
+@pytest.mark.slow
 def test_a_table_that_goes_on_beyond_the_sample_is_the_largest(write: Write) -> None:
     first = "".join(f"name {n},{n}\n" for n in range(12_000))
     second = "".join(f"{n},a table that fills more,{n}\n" for n in range(15_000))

@@ -93,6 +93,7 @@ def test_rows_of_a_random_query_are_those_that_were_planned() -> None:
     assert sorted(record["id"] for record in packed.records) == list(range(2000))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis 12 on DuckDB 2
 def test_ibis_and_duckdb_and_polars_give_the_records_of_pandas(tmp_path: Path) -> None:
     penguins.to_parquet(tmp_path / "penguins.parquet")

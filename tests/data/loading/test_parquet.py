@@ -105,6 +105,7 @@ def test_decimals_inside_lists_are_exact_or_refused() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_decimals_without_a_digit_before_the_point_are_written_with_one(tmp_path: Path) -> None:
     cells = [Decimal("0.02"), Decimal("-0.02"), Decimal("0.00"), None]
     table = pa.table({"x": pa.array(cells, pa.decimal128(2, 2)), "n": [1, 2, 3, 4]})

@@ -30,6 +30,7 @@ ROWS = pd.DataFrame(
 )
 
 
+@pytest.mark.slow
 def test_a_plan_proposes_what_its_values_are(client: Client, tmp_path: Path) -> None:
     path, index = tmp_path / "a.csv", f"proposed-{uuid4().hex[:8]}"
     ROWS.to_csv(path, index=False)

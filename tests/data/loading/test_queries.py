@@ -16,6 +16,7 @@ GROUPED = """
 """
 
 
+@pytest.mark.slow
 def test_the_rejected_rows_are_those_that_are_not_sent() -> None:
     found = pack(GROUPED)
 

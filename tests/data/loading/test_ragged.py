@@ -121,6 +121,7 @@ def test_a_last_cell_that_is_often_empty_is_no_separator_too_many(write: Write) 
     assert [record["name"] for record in packed.records] == [f"a, {n}\n…" for n in range(50)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["lf", "crlf", "cr"])
 def test_separators_put_into_any_row_are_never_passed_over(write: Write, end: str) -> None:
     """Every row in turn gets a separator too many, at every place."""

@@ -63,6 +63,7 @@ def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) ->
     assert sent == [without_nulls(record) for record in numbered]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(8), deadline=None)
 @given(given=st.lists(MEMBERS.filter(bool), min_size=2, max_size=4))
 def test_ids_do_not_depend_on_how_many_records_there_are(given: list[dict[str, Any]]) -> None:

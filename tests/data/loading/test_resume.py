@@ -116,6 +116,7 @@ def test_a_load_goes_on_where_it_was(
     assert names(client, index) == [index]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_a_load_with_rows_of_every_trouble_goes_on_where_it_was(
     service: Running, client: Client, index: str, tmp_path: Path
@@ -179,6 +180,7 @@ def test_an_index_that_was_cleared_and_filled_meanwhile_gets_all_rows_again(
     assert "all rows were sent" in result.plan.notes[-1]
 
 
+@pytest.mark.slow
 def test_a_replacement_killed_when_it_was_done_is_made_again(
     client: Client, index: str, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -213,6 +215,7 @@ def test_another_state_of_a_load_is_begun_anew_and_leaves_nothing_behind(
     assert names(client, index) == [index]
 
 
+@pytest.mark.slow
 def test_a_source_of_the_same_length_and_time_is_known_to_have_changed(
     service: Running, client: Client, index: str, path: Path
 ) -> None:

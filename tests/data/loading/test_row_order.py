@@ -71,6 +71,7 @@ def products(path: Path, rows: int, make: random.Random, **share: float) -> Path
 TROUBLES = ["repeated", "bad", "nameless", "lost", "long", "short"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("seed", range(16))
@@ -130,6 +131,7 @@ def sixty_thousand(path: Path) -> Path:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("dtype", [{}, {"rating": "integer"}], ids=["found", "said"])
 def test_the_first_row_of_each_id_is_the_one_that_is_sent(
@@ -144,6 +146,7 @@ def test_the_first_row_of_each_id_is_the_one_that_is_sent(
     assert {row for row, _, _ in packed.rejected} == expected.rejected
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_good_rows_of_a_film_table_are_sent_and_those_without_a_budget_are_not(
     tmp_path: Path,
@@ -168,6 +171,7 @@ def test_good_rows_of_a_film_table_are_sent_and_those_without_a_budget_are_not(
     assert packed.plan.rejected_rows == 58_788 - len(meant)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_equal_rows_are_each_sent_once(tmp_path: Path) -> None:
     make = random.Random(3)
@@ -324,6 +328,7 @@ def test_sent_spans_are_compared_with_their_digests_over_several_chunks() -> Non
         order.check(np.arange(15, 20), values[15:20])
 
 
+@pytest.mark.slow
 def test_no_query_that_writes_rows_joins_them(tmp_path: Path) -> None:
     """A join keeps no order of rows; DuckDB makes one of `IN` and of `list_contains`."""
     rows = [["NA" if n % 7 == 0 else n % 5, "yes", "x" * 90] for n in range(3000)]

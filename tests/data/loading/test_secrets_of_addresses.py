@@ -165,6 +165,7 @@ def test_other_functions_show_none(
         assert check(work, caplog)
 
 
+@pytest.mark.slow
 def test_the_command_shows_none() -> None:
     url = f"http://user:{CANARY}@{CLOSED}/a.csv?sig={CANARY}"
 

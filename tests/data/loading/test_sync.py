@@ -116,6 +116,7 @@ def test_a_rejected_row_keeps_its_record(client: Client, index: str) -> None:
     assert sync(client, frame, index, min_share=0).deleted == 2
 
 
+@pytest.mark.slow
 def test_a_killed_sync_is_completed_by_another(
     service: Running, client: Client, index: str, tmp_path: Path
 ) -> None:

@@ -44,6 +44,7 @@ def run(code: str, folder: Path) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes are killed by SIGKILL")
 def test_a_later_process_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     killed, running = start(WAIT, tmp_path), start(WAIT, tmp_path)
@@ -87,6 +88,7 @@ while time.monotonic() < end:
 """
 
 
+@pytest.mark.slow
 def test_a_new_folder_is_never_taken_for_an_abandoned_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

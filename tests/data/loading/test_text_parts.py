@@ -64,6 +64,7 @@ def test_texts_are_cut_at_the_best_boundary() -> None:
         assert all(len(part) <= 20 for part in parts)
 
 
+@pytest.mark.slow
 def test_parts_follow_their_text(client: Client, index: str, tmp_path: Path) -> None:
     chance = random.Random(4)
     for if_exists in ("append", "merge", "sync", "replace"):

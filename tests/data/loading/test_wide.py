@@ -45,6 +45,7 @@ def wide_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 def test_columns_computed_together_have_the_profile_of_columns_side_by_side(
     wide_file: Path, monkeypatch: pytest.MonkeyPatch
@@ -60,6 +61,7 @@ def test_columns_computed_together_have_the_profile_of_columns_side_by_side(
     assert sent == values(str(wide_file), id="sku")
 
 
+@pytest.mark.slow
 def test_wide_documents_are_sent_unchanged(tmp_path: Path) -> None:
     rng = np.random.default_rng(7)
     choices: list[Any] = [1, 2.5, "ü\n", True, None, [1, {"a": None}], {"b": "null"}, "null"]
@@ -75,6 +77,7 @@ def test_wide_documents_are_sent_unchanged(tmp_path: Path) -> None:
     assert sent == [{k: v for k, v in each.items() if v is not None} for each in documents]
 
 
+@pytest.mark.slow
 def test_broken_rows_of_a_wide_file_are_counted_once(tmp_path: Path) -> None:
     frame = wide_frame(COLUMNS)
     path = tmp_path / "wide.csv"

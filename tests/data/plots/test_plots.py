@@ -278,6 +278,7 @@ def test_words_and_what_failed_stand_out_from_the_ground_of_every_style(
                 assert np.abs(np.subtract(to_rgb(colour), ground)).sum() > 1
 
 
+@pytest.mark.slow
 def test_time_is_told_in_utc_whatever_the_zone_of_the_frame_and_of_matplotlib() -> None:
     logs = logs_of([200] * 48, 47 * 3600)
     elsewhere = logs.assign(timestamp=logs["timestamp"].dt.tz_convert("Asia/Kolkata"))

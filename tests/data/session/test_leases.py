@@ -109,6 +109,7 @@ def list_orders(starts: int = 0, running: tuple[int, ...] = ()) -> Iterator[Even
 LATE_ATTACHERS = [order for order in list_orders() if order[2] != ("attach", 2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "order", LATE_ATTACHERS, ids=lambda order: "-".join(f"{event}{user}" for event, user in order)
 )
@@ -150,6 +151,7 @@ def test_a_service_outlasts_the_restart_of_a_kernel(data: Path, how: str) -> Non
     assert before == after
 
 
+@pytest.mark.slow
 def test_a_service_that_ends_is_replaced(data: Path) -> None:
     """Processes come and go at the moment at which the service ends."""
     pids = []
@@ -237,6 +239,7 @@ def push(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline()
 
 
+@pytest.mark.slow
 def test_another_notebook_goes_on_when_the_first_is_killed(tmp_path: Path) -> None:
     first, second = attach(tmp_path / "data"), attach(tmp_path / "data")
     running = find_running(tmp_path / "data")

@@ -86,6 +86,7 @@ def test_a_service_that_runs_is_attached_to(data: Path) -> None:
     assert len(started(data)) == 1
 
 
+@pytest.mark.slow
 def test_only_one_of_several_concurrent_callers_starts_the_service(data: Path) -> None:
     code = (
         "import sys; from svc_notebook.data.session import local\n"
@@ -222,6 +223,7 @@ def test_connecting_to_local_starts_it(monkeypatch: pytest.MonkeyPatch) -> None:
     running.stop()
 
 
+@pytest.mark.slow
 def test_private_addresses_are_crawled_by_a_service_started_so_alone(tmp_path: Path) -> None:
     service = local(tmp_path / "plain")
     try:

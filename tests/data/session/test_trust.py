@@ -291,6 +291,7 @@ queries: {lamp: {"1": 3}}
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_process_that_cannot_ask_sends_no_key_before_the_folder_is_trusted(
@@ -314,6 +315,7 @@ def test_a_process_that_cannot_ask_sends_no_key_before_the_folder_is_trusted(
     assert sink.take(KEY), said
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize(
     ("typed", "asked_again", "sent"),
@@ -350,6 +352,7 @@ def test_a_terminal_asks_once(
     assert (question in second) is asked_again
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_a_notebook_asks_and_one_without_input_names_the_command(
     project: Path, sink: KeySink, user: dict[str, str]

@@ -47,6 +47,7 @@ def http(service: Running, products: Client) -> Iterator[str]:
     process.wait(10)
 
 
+@pytest.mark.slow
 def test_every_tool_answers_over_standard_streams(
     command: StdioServerParameters, service: Running
 ) -> None:
@@ -69,6 +70,7 @@ def test_every_tool_answers_over_standard_streams(
     assert answers["search"].structured_content["rows"][0]["name"].endswith("lamp")
 
 
+@pytest.mark.slow
 def test_a_server_over_http_reads_and_refuses_pages_of_the_web(http: str) -> None:
     async def talk() -> tuple[set[str], Any]:
         async with open_agent(http) as agent:
@@ -149,6 +151,7 @@ def test_a_plan_is_refused_after_another_change(inside: Server[Any]) -> None:
     svc.reset_settings(INDEX, ["hitsPerPage"])
 
 
+@pytest.mark.slow
 def test_a_long_call_reports_progress_and_ends_when_it_is_cancelled(
     command: StdioServerParameters, products: Client
 ) -> None:

@@ -125,6 +125,7 @@ def test_version_is_printed() -> None:
     assert svc("--version").stdout.startswith("svc-notebook ")
 
 
+@pytest.mark.slow
 def test_a_file_is_loaded_and_found(connected: Svc, lamps: str) -> None:
     loaded = connected("load", lamps, "cli-lamps", "--id", "sku")
 
@@ -135,6 +136,7 @@ def test_a_file_is_loaded_and_found(connected: Svc, lamps: str) -> None:
     assert [hit["objectID"] for hit in json.loads(found.stdout)] == ["007", "008"]
 
 
+@pytest.mark.slow
 def test_a_load_that_leaves_rows_out_fails(connected: Svc, tmp_path: Path) -> None:
     path = tmp_path / "twice.csv"
     path.write_text(f"{ROWS}007,again,1\n")
@@ -155,6 +157,7 @@ def test_a_header_that_cannot_be_read_is_a_failure(connected: Svc, tmp_path: Pat
     assert "the header has an unclosed quote" in loaded.stderr
 
 
+@pytest.mark.slow
 def test_a_dry_run_shows_the_plan_and_sends_nothing(connected: Svc, lamps: str) -> None:
     planned = connected("load", lamps, "cli-planned", "--id", "sku", "--dry-run")
 
@@ -170,6 +173,7 @@ def test_an_index_that_exists_can_be_refused(connected: Svc, lamps: str, stocked
     assert stocked in again.stderr
 
 
+@pytest.mark.slow
 def test_results_come_as_table_csv_or_json(connected: Svc, stocked: str) -> None:
     words = ["get", stocked, "009", "--columns", "name"]
 
@@ -263,6 +267,7 @@ def test_closed_pipe_is_not_an_error() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.slow
 def test_stopped_load_reports_what_was_sent(
     service: Running, address: dict[str, str], tmp_path: Path
 ) -> None:
@@ -306,6 +311,7 @@ def test_serve_prints_its_address_and_stops_cleanly(tmp_path: Path) -> None:
     assert (process.returncode, errors) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_local_service_is_stopped_by_its_folder(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "serve", "--json", "--data", str(tmp_path)],
@@ -322,6 +328,7 @@ def test_the_local_service_is_stopped_by_its_folder(tmp_path: Path) -> None:
     assert (again.returncode, again.stderr) == (1, f"svc: no local service runs on {tmp_path}\n")
 
 
+@pytest.mark.slow
 def test_a_profile_is_used_by_its_name(
     connected: Svc, service: Running, stocked: str, tmp_path: Path
 ) -> None:
@@ -369,6 +376,7 @@ def test_a_warning_is_one_line(connected: Svc, stocked: str) -> None:
     assert f"`name` is not among attributesForFaceting of {stocked}" in line
 
 
+@pytest.mark.slow
 def test_rows_that_cannot_be_sent_are_listed(connected: Svc, tmp_path: Path) -> None:
     twice = tmp_path / "twice.csv"
     twice.write_text("sku,name\n1,lamp\n1,desk\n")
@@ -400,6 +408,7 @@ def test_ids_that_do_not_exist_are_named(connected: Svc, stocked: str) -> None:
     assert "1 of 2 ids is not in" in done.stderr
 
 
+@pytest.mark.slow
 def test_key_is_printed_only_on_request(connected: Svc) -> None:
     hidden = connected("keys", "add", "--acl", "search", "--format", "json")
     shown = connected("keys", "add", "--acl", "search", "--reveal", "--format", "json")
@@ -429,6 +438,7 @@ def test_a_terminal_shows_a_new_key_once(
     assert "masked" in listed.err
 
 
+@pytest.mark.slow
 def test_a_csv_with_lists_says_how_it_is_loaded_back(connected: Svc, tmp_path: Path) -> None:
     source, table, back = (tmp_path / name for name in ("tags.ndjson", "tags.csv", "back.ndjson"))
     text = '{"objectID":"1","size":{"w":1},"tags":["a","b"],"zip":"01234"}\n'
@@ -510,6 +520,7 @@ def test_error_without_a_key_has_advice_for_a_shell() -> None:
     assert "connect(" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_secured_key_is_made_without_a_service() -> None:
     made = svc(
         "keys", "secure", "--env", "MINE", "--filters", "owner:42", "--reveal", MINE="parent"
@@ -519,6 +530,7 @@ def test_a_secured_key_is_made_without_a_service() -> None:
     assert json.loads(told.stdout)[0]["value"] == "owner:42"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["restore", "secure", "explain"])
 @pytest.mark.sampled(1)
 def test_unmasked_key_is_not_accepted_as_argument(connected: Svc, verb: str) -> None:

@@ -52,6 +52,7 @@ def running(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Ite
     service.stop()
 
 
+@pytest.mark.slow
 def test_running_local_service_is_used_with_a_warning(svc: Svc, running: LocalService) -> None:
     done = svc("indices")
 
@@ -61,6 +62,7 @@ def test_running_local_service_is_used_with_a_warning(svc: Svc, running: LocalSe
     )
 
 
+@pytest.mark.slow
 def test_what_is_configured_wins(svc: Svc, running: LocalService, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text(
         'default_profile = "shop"\n[profiles.shop]\nurl = "http://127.0.0.1:9"\napi_key = "k"\n'
@@ -105,6 +107,7 @@ def test_at_a_terminal_one_is_started_that_stays(svc: Svc, tmp_path: Path) -> No
     assert "lamp" in found.stdout
 
 
+@pytest.mark.slow
 def test_services_of_other_folders_are_named(svc: Svc, running: LocalService) -> None:
     other = local(running.data.with_name("other"))
     running.stop()

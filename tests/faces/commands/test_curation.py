@@ -180,6 +180,7 @@ def test_destructive_verb_requires_confirmation(
     assert "\n" not in asked[0]
 
 
+@pytest.mark.slow
 def test_more_objects_than_fit_in_one_request_are_saved(index: str) -> None:
     ids = [f"pair-{n}" for n in range(HITS_PER_PAGE + 1)]
     synonyms = [{"objectID": name, "type": "synonym", "synonyms": [name, "pair"]} for name in ids]

@@ -203,6 +203,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* is not among attributesForFaceting")
 @loop_over("row, function", CASES)
 def test_a_function_calls_what_the_table_says(

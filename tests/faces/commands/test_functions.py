@@ -125,6 +125,7 @@ def test_dry_run_returns_the_plan(tmp_path: Path) -> None:
         svc.search("functions-planned")
 
 
+@pytest.mark.slow
 def test_progress_bar_is_drawn_on_request(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -155,6 +156,7 @@ def test_rights_of_a_key_are_returned(reader: Client, service: Running) -> None:
     assert (told["application"], told["rights"]) == (service.appId, ["search"])
 
 
+@pytest.mark.slow
 def test_the_local_service_of_a_folder_is_connected_to(tmp_path: Path) -> None:
     client = svc.connect("local", data=tmp_path / "data")
 
@@ -168,6 +170,7 @@ def test_the_local_service_of_a_folder_is_connected_to(tmp_path: Path) -> None:
         svc.stop(tmp_path / "data")
 
 
+@pytest.mark.slow
 def test_the_service_that_is_connected_to_is_the_one_to_stop(tmp_path: Path) -> None:
     svc.connect("local", data=tmp_path / "data")
 
@@ -177,6 +180,7 @@ def test_the_service_that_is_connected_to_is_the_one_to_stop(tmp_path: Path) -> 
         svc.stop()
 
 
+@pytest.mark.slow
 def test_a_local_service_that_is_connected_to_by_its_address_is_stopped(tmp_path: Path) -> None:
     running = svc.local(tmp_path / "data")
     svc.connect(url=running.url, app_id=running.app_id, api_key=running.admin_key)  # type: ignore[arg-type]

@@ -64,6 +64,7 @@ def test_a_command_starts_the_local_service_by_a_command() -> None:
     assert text == "set SVC_URL, or start it by `svc serve`"
 
 
+@pytest.mark.slow
 def test_messages_name_functions_as_users_type_them() -> None:
     """Magics and commands spell `svc.load(...)`; a call without `svc.` stays as it is."""
     names = [name for name in dir(svc) if not name.startswith("_")]

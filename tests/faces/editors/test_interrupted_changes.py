@@ -30,6 +30,7 @@ def interrupt(service: Running, index: str) -> None:
     run_killed(service, f"svc.tuning.apply({index!r}, {SECOND!r}, note='weekly')", 1, "after")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the change .* was interrupted")
 def test_every_editor_finishes_an_interrupted_change_or_takes_it_back(
     shop: str, service: Running

@@ -403,6 +403,7 @@ judgments = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(judgments)
 def test_judgments_come_back_from_a_frame_as_they_were(rows: list[dict[str, Any]]) -> None:
     read = read_judgments(rows)
@@ -478,6 +479,7 @@ def score(editor: JudgmentEditor) -> Any:
     return editor.scores
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_tuning(client: Client, shop: str) -> None:
     queries: list[dict[str, Any]] = [
         {"query": "lamp", "weight": 3}, {"query": "table"}, {"query": "nothing at all"},

@@ -91,6 +91,7 @@ def save(editor: Any) -> Any:
     return v4.new_notebook(cells=[cell])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_every_editor_is_rendered_without_a_kernel(editors: dict[str, Any]) -> None:
     from nbconvert import HTMLExporter, MarkdownExporter

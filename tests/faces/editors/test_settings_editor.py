@@ -60,6 +60,7 @@ def test_what_a_value_does_not_name_stays(editor: SettingsEditor, client: Client
     assert editor.value["customRanking"] == ["desc(rating)"]
 
 
+@pytest.mark.slow
 def test_absent_set_and_reset_are_three_things(editor: SettingsEditor, client: Client) -> None:
     editor.value = {"customRanking": None, "ignorePlurals": True}
 

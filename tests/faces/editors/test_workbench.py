@@ -378,6 +378,7 @@ def test_the_score_of_judged_queries_follows_the_draft(client: Client, shop: str
     bench.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [

@@ -47,6 +47,7 @@ def pooled_p(searches: tuple[int, ...], clicked: tuple[int, ...]) -> float:
     return float(2 * stats.norm.sf(abs(rates[1] - rates[0]) / error))
 
 
+@pytest.mark.slow
 def test_intervals_agree_with_the_p_value_of_the_service() -> None:
     parts = [variant(n, c) for n, c in zip(SEARCHES, CLICKED, strict=True)]
     p = pooled_p(SEARCHES, CLICKED)
@@ -124,6 +125,7 @@ def test_the_report_says_how_long_a_test_still_has_to_run() -> None:
     assert "cheap first" in repr(empty)
 
 
+@pytest.mark.slow
 def test_a_test_is_started_read_and_stopped(service: Running) -> None:
     with svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey) as client:
         for index in ("tested", "tested-cheap"):

@@ -183,6 +183,7 @@ FRAMES = [
 ]
 
 
+@pytest.mark.slow
 def test_every_shape_is_read_as_it_means_and_read_again_as_written() -> None:
     offenders = []
     with Extractors(processes=1) as engine:
@@ -221,6 +222,7 @@ def test_what_is_written_means_the_same_to_another_engine() -> None:
     assert [json.loads(line) for line in done.stdout.strip().split("\n")] == configs
 
 
+@pytest.mark.slow
 def test_what_a_script_cannot_have_is_refused_by_name_and_place() -> None:
     refused = {
         "new Crawler({\n  appId: process.env.APP_ID })": r"`process.env.APP_ID` .*line 2, column",
@@ -327,6 +329,7 @@ def connect_to(client: Client) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_crawler_is_made_from_text_and_file_tried_and_exported(
     client: Client, tmp_path: Path
 ) -> None:
@@ -387,6 +390,7 @@ def test_the_magic_takes_a_script_as_its_body(client: Client) -> None:
     assert get_crawler("from-cell", client=client)["config"]["rateLimit"] == 2
 
 
+@pytest.mark.slow
 def test_crawlers_are_files_beside_the_configuration_of_their_index(
     client_without_crawlers: Client, tmp_path: Path
 ) -> None:
@@ -435,6 +439,7 @@ def test_crawlers_are_files_beside_the_configuration_of_their_index(
     assert svc.apply_config(folder, check=True).complete
 
 
+@pytest.mark.slow
 def test_a_crawler_is_created_from_its_file_and_wrong_files_stop_everything(
     client: Client, tmp_path: Path
 ) -> None:

@@ -59,6 +59,7 @@ def test_keys_without_end_and_those_that_last_are_left_out() -> None:
     assert expiring["expires"].iloc[0] == pd.Timestamp(NOW) + pd.Timedelta(days=1)
 
 
+@pytest.mark.slow
 def test_an_overview_of_a_service_has_every_part(tmp_path: Path) -> None:
     process, running = start_service(tmp_path / "data")
     config = ClientConfig(

@@ -36,6 +36,7 @@ def begin() -> LocalService:
     return service
 
 
+@pytest.mark.slow
 def test_each_path_has_its_size_and_the_command_that_removes_it(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -67,6 +68,7 @@ def test_a_running_service_is_stopped_before_its_data_is_removed(home: Path) -> 
         service.stop()
 
 
+@pytest.mark.slow
 def test_a_change_is_undone_on_another_machine(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     service = begin()
     svc.push([{"objectID": "1", "name": "lamp"}], "products", progress=False)

@@ -209,6 +209,7 @@ def test_a_cancelled_load_returns_what_it_sent(calls: LabCalls, tmp_path: Path) 
     assert result["sent"] < 50_000
 
 
+@pytest.mark.slow
 def test_crawlers_are_read_with_their_state(calls: LabCalls, service: Running) -> None:
     client = session.connect(
         url=service.url,
@@ -274,6 +275,7 @@ def test_an_unknown_editor_is_refused(calls: LabCalls) -> None:
         asyncio.run(calls.open_editor("house", "a"))
 
 
+@pytest.mark.slow
 def test_the_overview_opens_in_a_tab_and_is_read_again(calls: LabCalls, service: Running) -> None:
     fill(service, "seen-in-the-overview", products())
 

@@ -239,10 +239,12 @@ def test_tab_completes_files(notebook: Kernel) -> None:
     assert notebook.complete("%svc load go") == ("go", ["goods.csv"])
 
 
+@pytest.mark.slow
 def test_python_is_completed_as_ever(notebook: Kernel) -> None:
     assert "pardir" in notebook.complete("import os\nos.par")[1]
 
 
+@pytest.mark.slow
 def test_completion_is_silent_when_the_service_does_not_answer(
     environment: dict[str, str],
 ) -> None:
@@ -287,6 +289,7 @@ def test_a_key_in_a_line_is_advised_against(notebook: Kernel, service: Running) 
     assert service.adminKey not in cell.warned + cell.result
 
 
+@pytest.mark.slow
 def test_loading_again_and_unloading_leave_nothing_behind(environment: dict[str, str]) -> None:
     state = """
 ip = get_ipython()
@@ -308,6 +311,7 @@ before = state()
         assert kernel.good("state() == before").result == "True"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cell",
     [
@@ -342,6 +346,7 @@ def test_stop_ends_a_load_and_the_notebook_continues(
     assert index in notebook.good("%svc indices").result
 
 
+@pytest.mark.slow
 def test_the_local_service_ends_with_its_kernel(
     environment: dict[str, str], tmp_path: Path
 ) -> None:

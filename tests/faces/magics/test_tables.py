@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.faces.magics.kernel import Kernel
 
 
@@ -39,6 +41,7 @@ def test_a_reason_is_first_and_whole(notebook: Kernel) -> None:
     assert notebook.good("repr(found).split()[:2]").result == "['rank', 'reason']"
 
 
+@pytest.mark.slow
 def test_a_plot_as_the_last_line_prints_no_axes(notebook: Kernel) -> None:
     several = notebook.good("import svc_notebook as svc\nsvc.plot_facets('films')")
     single = notebook.good("svc.plot_facets('films')[0]")

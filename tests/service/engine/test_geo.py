@@ -290,6 +290,7 @@ FINE = st.tuples(
 )
 
 
+@pytest.mark.slow
 def test_a_polygon_of_thousands_of_long_edges_agrees_with_the_oracle() -> None:
     # Each edge crosses the latitudes of most places, so that not all pairs fit at one time.
     draw = Random(5)

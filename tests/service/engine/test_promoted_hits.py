@@ -139,6 +139,7 @@ PINS = st.builds(
 FILTERS = st.sampled_from([{}, {"filters": "colour:blue"}])
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(150), deadline=None)
 @given(
     PINS,

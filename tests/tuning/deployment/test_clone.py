@@ -170,6 +170,7 @@ svc.clone(sys.argv[4], from_="shop", progress=False, **eval(sys.argv[5]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"sample": 2200}], ids=["all", "sample"])
 @pytest.mark.sampled(1)
 def test_a_killed_clone_is_resumed(shop: svc.Client, service: Running, options: Any) -> None:

@@ -58,6 +58,7 @@ def test_settings_are_read_back_exactly(values: dict[str, Any]) -> None:
     assert write_entries(values, as_list=False, earlier=text) == text
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(st.dictionaries(TEXTS.filter(bool), st.dictionaries(TEXTS, VALUES, max_size=4), max_size=4))
 def test_objects_are_read_back_exactly(objects: dict[str, dict[str, Any]]) -> None:

@@ -284,6 +284,7 @@ def test_facets_come_to_an_index_that_has_none() -> None:
     ]
 
 
+@pytest.mark.slow
 @own_warnings
 def test_the_official_client_finds_a_hit_at_every_moment(
     shop: svc.Client, production: Running
@@ -378,6 +379,7 @@ def test_a_stopped_deployment_says_its_state(
     assert not differs(tuned, shop)
 
 
+@pytest.mark.slow
 def test_a_finished_deployment_is_not_called_interrupted(
     tuned: str, shop: svc.Client, service: Running
 ) -> None:

@@ -20,6 +20,7 @@ from tests.tuning.deployment.conftest import fill, write_profile
 KILLED_AFTER = 4
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)
 def test_a_new_process_names_what_an_earlier_one_left_as_it_connects(
     index: str, shop: svc.Client, service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -43,6 +44,7 @@ def test_a_new_process_names_what_an_earlier_one_left_as_it_connects(
     assert f"`svc undo {index} " in stderr
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("always:.* was interrupted")
 @pytest.mark.parametrize("way", ["on", "back"])
 @pytest.mark.timeout(180)

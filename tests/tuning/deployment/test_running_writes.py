@@ -32,6 +32,7 @@ class _Together(AsyncClient):
                 await self._together.wait()
 
 
+@pytest.mark.slow
 def test_a_marked_index_is_written_by_nobody_else(
     index: str, shop: svc.Client, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_page_without_an_encoding_is_utf_8_or_windows_1252() -> None:
     assert decode("é".encode("latin-1"), "text/html") == "é"
 
 
+@pytest.mark.slow
 @given(st.binary(), st.text(max_size=30))
 def test_any_bytes_are_decoded(body: bytes, content_type: str) -> None:
     assert isinstance(decode(body, f"text/html; charset={content_type}"), str)
