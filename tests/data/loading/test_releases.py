@@ -31,7 +31,8 @@ def test_rows_keep_their_order_with_the_oldest_release(request: pytest.FixtureRe
     before = put_before(request.config.cache, "duckdb", release)
     path = os.pathsep.join([*before, str(ROOT)])
     code = f"import duckdb; assert duckdb.__version__ == {release!r}, duckdb.__version__"
-    sample = ["--sample"] if request.config.getoption("sample") else []
+    option = request.config.getoption
+    sample = ["--sample"] if option("sample") or option("quick") else []
     tests = [sys.executable, "-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", *sample]
 
     for command in ([sys.executable, "-c", code], [*tests, *TESTS]):
