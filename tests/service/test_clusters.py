@@ -120,7 +120,10 @@ def test_matches_in_user_names_are_highlighted(two: Inside) -> None:
 
     [hit] = two.call("POST", f"{PATH}/search", {"query": "ann"}).json()["hits"]
 
-    assert hit["_highlightResult"]["userID"]["value"] == "<em>ann</em>-lee"
+    assert hit["_highlightResult"] == {
+        "userID": {"value": "<em>ann</em>-lee", "matchLevel": "full", "matchedWords": ["ann"]},
+        "clusterName": {"value": "local-1", "matchLevel": "none", "matchedWords": []},
+    }
 
 
 def test_moves_are_never_pending(two: Inside) -> None:

@@ -49,6 +49,22 @@ def test_two_different_object_ids_of_one_record_are_refused(inside: Inside) -> N
     )
 
 
+@pytest.mark.parametrize(
+    "types", ["placeholder,altCorrection1", ["placeholder", "altcorrection1"], "", []]
+)
+def test_the_types_of_searched_synonyms_may_be_a_list(inside: Inside, types: object) -> None:
+    synonyms = [
+        {"objectID": "a", "type": "altcorrection1", "word": "lamp", "corrections": ["lump"]},
+        {"objectID": "p", "type": "placeholder", "placeholder": "<n>", "replacements": ["1"]},
+        {"objectID": "s", "type": "synonym", "synonyms": ["lamp", "light"]},
+    ]
+    inside.done("POST", "/1/indexes/films/synonyms/batch", synonyms)
+
+    answer = inside.call("POST", "/1/indexes/films/synonyms/search", {"type": types}).json()
+
+    assert [hit["objectID"] for hit in answer["hits"]] == (["a", "p"] if types else ["a", "p", "s"])
+
+
 def test_attributes_of_records_may_be_text(inside: Inside) -> None:
     inside.fill("films", {"objectID": "1", "a": 1, "b": 2, "c": 3})
     request = {"indexName": "films", "objectID": "1"}

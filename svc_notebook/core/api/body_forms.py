@@ -75,6 +75,14 @@ def read_dictionary_requests(body: Any) -> Any:
     return {**body, "requests": [{**request, "body": entry} for entry in entries]}
 
 
+def read_synonym_types(body: Any) -> Any:
+    """Join a list of types of synonyms, which older clients send, to comma-separated text."""
+    types = body.get("type") if isinstance(body, dict) else None
+    if not isinstance(types, list) or not all(isinstance(kind, str) for kind in types):
+        return body
+    return {**body, "type": ",".join(types)}
+
+
 def read_requests(body: Any) -> Any:
     """Expand `params` of each search in a list; a bare list is accepted as `requests`."""
     if isinstance(body, list):

@@ -68,7 +68,7 @@ def _piece(letter: str, *, isolates: bool) -> str:
         return LINK
     letters = _letters(letter)
     if isolates and any(_is_in(letter, UNSPACED_SCRIPTS) for letter in letters):
-        return f" {letters} " if len(letters) == 1 else " "
+        return f" {' '.join(letters)} "
     if letters:
         return letters
     return "" if _is_invisible(letter) else " "
@@ -89,11 +89,14 @@ def _letters(text: str, accents: bool = False) -> str:
     """Return the word characters of a text, lowercase and without accents unless they are kept."""
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     kept = (c for c in decomposed if _is_letter(c) or (accents and _is_accent(c)))
-    letters = "".join(
-        simplify(c) if _is_in(c, CHINESE_CHARACTERS) else UNDECOMPOSED_LETTERS.get(c, c)
-        for c in kept
-    )
-    return unicodedata.normalize("NFC", letters)
+    return unicodedata.normalize("NFC", "".join(map(_fold_letter, kept)))
+
+
+def _fold_letter(letter: str) -> str:
+    """Return the usual form of a letter or digit: simplified Chinese, Latin digits."""
+    if _is_in(letter, CHINESE_CHARACTERS):
+        return simplify(letter)
+    return UNDECOMPOSED_LETTERS.get(letter) or str(unicodedata.decimal(letter, letter))
 
 
 def _is_letter(character: str) -> bool:

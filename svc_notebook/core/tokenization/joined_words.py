@@ -15,7 +15,7 @@ from itertools import chain as concatenate
 from typing import NamedTuple
 
 PERIODS = ".\uff0e"
-APOSTROPHES = "'\u2019\u02bc\uff07\u2018"
+APOSTROPHES = "'\u2019\u02bc\uff07\u2018\u05f3"
 SYMBOLS = "®©"
 # What a period, and what an apostrophe or a symbol is folded to; no text contains either.
 PERIOD, LINK = "\x04", "\x05"

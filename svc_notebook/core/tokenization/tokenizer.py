@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from svc_notebook.core.tokenization.character_table import (
     AsciiTable,
     make_table,
 )
+from svc_notebook.core.tokenization.composition import compose, locate_composed
 from svc_notebook.core.tokenization.joined_words import (
     APOSTROPHES,
     JOINERS,
@@ -106,7 +108,9 @@ class TokenizerSettings:
         return not self.separators and not self.replacing
 
     def separate(self, text: str) -> str:
-        """Insert a separator between the words of languages that are written without blanks."""
+        """Compose a text, and separate the words of languages that are written without blanks."""
+        if not text.isascii():
+            text = compose(text)
         return insert_breaks(text, self.languages, INVISIBLE_SPACE) if self.languages else text
 
 
@@ -136,8 +140,7 @@ def split_chains(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
         return []
     if not rules.has_default_ascii_folding:
         return [*_join_texts([fold(text, rules) for text in texts]).split(), BREAK]
-    if rules.languages:
-        texts = [text if text.isascii() else rules.separate(text) for text in texts]
+    texts = [text if text.isascii() else rules.separate(text) for text in texts]
     table, whole = AsciiTable(rules.table), _join_texts(texts)
     if whole.isascii():
         return [*trim_joiners(whole.translate(table)).split(), BREAK]
@@ -171,7 +174,7 @@ def split_camel(text: str) -> str:
     """Insert a blank between a lowercase letter and a capital that follows it."""
     return "".join(
         f" {letter}" if before.islower() and letter.isupper() else letter
-        for before, letter in zip(f" {text}", text, strict=False)
+        for before, letter in pairwise(f" {compose(text)}")
     )
 
 
@@ -265,11 +268,16 @@ def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettin
     if letters >= len(token.text):
         return token.end
     seen = 0
-    for position in range(token.start, token.end):
-        piece = rules.table[ord(text[position])]
-        seen += 0 if piece in JOINERS else len(piece.strip())
+    part = text[token.start : token.end]
+    # ASCII letters are composed; most words are highlighted without a call.
+    located = (
+        zip(part, count(), count(1), strict=False) if part.isascii() else locate_composed(part)
+    )
+    for letter, _, end in located:
+        piece = rules.table[ord(letter)]
+        seen += 0 if piece in JOINERS else len(piece.replace(" ", ""))
         if seen >= letters:
-            return _after_accents(text, position + 1, rules.table)
+            return _after_accents(text, token.start + end, rules.table)
     return token.end
 
 
@@ -295,24 +303,22 @@ def _find_word(padded: str, word: str) -> list[Token]:
 
 def _chains_by_character(text: str, rules: TokenizerSettings, camel: bool) -> list[_Chain]:
     chains: list[_Chain] = []
-    table = rules.table
-    breaks = frozenset(find_breaks(text, rules.languages) if rules.languages else ())
+    table, composed = rules.table, compose(text)
+    breaks = frozenset(find_breaks(composed, rules.languages) if rules.languages else ())
     chain, starts, ends = "", list[int](), list[int]()
     before = ""
-    for position, letter in enumerate(text):
-        piece = table[ord(letter)]
+    for position, (letter, start, end) in enumerate(locate_composed(text)):
         is_break = position in breaks or (camel and before.islower() and letter.isupper())
         before = letter
-        if chain and (is_break or piece[:1] == " "):
-            chains.append(_Chain(chain, starts, ends))
-            chain, starts, ends = "", [], []
-        if letters := piece.strip(" "):
-            chain += letters
-            starts += [position] * len(letters)
-            ends += [_after_accents(text, position + 1, table)] * len(letters)
-        if chain and piece[-1:] == " ":
-            chains.append(_Chain(chain, starts, ends))
-            chain, starts, ends = "", [], []
+        # A blank in the piece ends a chain.
+        for number, letters in enumerate(table[ord(letter)].split(" ")):
+            if chain and (number or is_break):
+                chains.append(_Chain(chain, starts, ends))
+                chain, starts, ends = "", [], []
+            if letters:
+                chain += letters
+                starts += [start] * len(letters)
+                ends += [_after_accents(text, end, table)] * len(letters)
     return [*chains, _Chain(chain, starts, ends)] if chain else chains
 
 

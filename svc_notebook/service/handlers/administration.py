@@ -257,7 +257,15 @@ def search_users(
         {
             **usage.describe(clusters[hit["objectID"]]),
             "objectID": hit["objectID"],
-            "_highlightResult": {"userID": hit["_highlightResult"]["objectID"]},
+            "_highlightResult": {
+                "userID": hit["_highlightResult"]["objectID"],
+                # Only names of users are searched; the official client requires both members.
+                "clusterName": {
+                    "value": clusters[hit["objectID"]]["clusterName"],
+                    "matchLevel": "none",
+                    "matchedWords": [],
+                },
+            },
         }
         for hit in find_entries(named, query)
     ]

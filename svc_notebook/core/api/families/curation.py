@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from svc_notebook.core.api.body_forms import read_dictionary_requests
+from svc_notebook.core.api.body_forms import read_dictionary_requests, read_synonym_types
 from svc_notebook.core.api.declaration import Api, endpoint
 from svc_notebook.core.api.endpoint import Body
 from svc_notebook.core.api.shapes import (
@@ -72,7 +72,13 @@ class SynonymEndpoints(Api, interface="search"):
         """Delete one synonym."""
         ...
 
-    @endpoint("POST", "/1/indexes/{index}/synonyms/search", acl="settings", reads=True)
+    @endpoint(
+        "POST",
+        "/1/indexes/{index}/synonyms/search",
+        acl="settings",
+        reads=True,
+        accepts=(read_synonym_types,),
+    )
     async def search_synonyms(
         self,
         index: str,

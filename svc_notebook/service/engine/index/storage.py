@@ -35,7 +35,7 @@ from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 
-FILE_FORMAT = 6
+FILE_FORMAT = 7
 MANIFEST = "manifest.json"
 SUFFIX = ".segment"
 VECTORS_SUFFIX = ".vectors"

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from svc_notebook.core.tokenization.character_table import INVISIBLE_SPACE
+from svc_notebook.core.tokenization.composition import compose
 from svc_notebook.core.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, fold, split
 from svc_notebook.core.tokenization.word_breaks import find_last_run
@@ -338,6 +339,8 @@ def separate_query(options: EffectiveParameters, readers: Sequence[SegmentReader
     those whose words occur in records count.
     """
     rules, query = options.rules, str(options["query"])
+    if not query.isascii():
+        query = compose(query)
     start = find_last_run(query.rstrip(), rules.languages) if rules.languages else None
     if start is None or options["queryType"] == "prefixNone":
         return rules.separate(query)
