@@ -34,6 +34,10 @@ ITEMS: dict[str, Any] = {
 }
 
 
+# More than 512 bytes.
+LONG_QUERY = "x " * 257
+
+
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
     service = Service(tmp_path_factory.mktemp("shop"))
@@ -131,6 +135,30 @@ def test_filters_and_areas_have_limits_of_their_own(
 ) -> None:
     assert refused(shop.call("POST", "/1/indexes/p/query", params)).startswith(said)
     assert refused(shop.call("POST", "/1/indexes/p/browse", params)).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("indexes/texts/facets/name/query", {"facetQuery": LONG_QUERY}),
+        ("indexes/*/queries", {"requests": [
+            {"indexName": "texts", "type": "facet", "facet": "name", "facetQuery": LONG_QUERY}
+        ]}),
+        ("indexes/texts/synonyms/search", {"query": LONG_QUERY}),
+        ("indexes/texts/rules/search", {"query": LONG_QUERY}),
+        ("dictionaries/stopwords/search", {"query": LONG_QUERY}),
+        ("clusters/mapping/search", {"query": LONG_QUERY}),
+    ],
+)  # fmt: skip
+def test_a_long_query_of_any_search_is_refused(inside: Inside, path: str, body: object) -> None:
+    inside.fill("texts", {"objectID": "1", "name": "x"})
+    settings = {"attributesForFaceting": ["searchable(name)"]}
+    inside.done("PUT", "/1/indexes/texts/settings", settings)
+
+    answer = inside.call("POST", f"/1/{path}", body)
+
+    assert answer.status_code == 400
+    assert "uery` is longer than 512 bytes" in answer.json()["message"]
 
 
 def test_too_many_searches_in_one_call_are_refused(shop: Inside) -> None:

@@ -18,7 +18,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import Facet, Tag, parse_filters, parse_optional
 from svc_notebook.service.engine.filters.grammar import MAX_SCORE, parse_text
-from svc_notebook.service.limits import read_object_id
+from svc_notebook.service.limits import MAX_QUERY_BYTES, read_object_id
 from svc_notebook.service.rules.consequence import MERGED_PARAMETERS
 from svc_notebook.service.rules.filters import AUTOMATIC, AUTOMATIC_OPTIONAL
 from svc_notebook.service.store import Store
@@ -112,6 +112,8 @@ def take_page(hits: Sequence[Entry], page: int, size: int) -> Mapping[str, Any]:
 
 def find_entries(entries: Iterable[Entry], query: str) -> list[Entry]:
     """Return the entries in which each query word is the prefix of a word, with highlights."""
+    if len(query.encode(errors="replace")) > MAX_QUERY_BYTES:
+        raise BadInput(f"`query` is longer than {MAX_QUERY_BYTES} bytes")
     words = split(query, _TOKENIZER)
     return [
         {**entry, "_highlightResult": _highlight(entry, words)}

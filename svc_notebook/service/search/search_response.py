@@ -103,6 +103,7 @@ def answer_facet(
     call: CallContext, name: str, facet: str, query: str, given: Mapping[str, Any]
 ) -> FacetAnswer:
     """Search the values of one facet of an index."""
+    _check_sizes({"facetQuery": query})
 
     def find(searched: SearchWithRules, params: Params) -> FacetFound:
         index, pins = searched.index, searched.outcome.pins
@@ -297,7 +298,7 @@ def _find(call: CallContext, searched: SearchWithRules, params: Params) -> Searc
 
 
 def _check_sizes(params: dict[str, Any]) -> dict[str, Any]:
-    for name in ("query", "similarQuery"):
+    for name in ("query", "similarQuery", "facetQuery"):
         if len(str(params.get(name, "")).encode(errors="replace")) > limits.MAX_QUERY_BYTES:
             raise BadInput(f"`{name}` is longer than {limits.MAX_QUERY_BYTES} bytes")
     for name, value in params.items():
