@@ -31,13 +31,14 @@ def test_a_compressed_body_is_decompressed(inside: Inside) -> None:
     [
         (b"not gzip", "gzip", 400),
         (gzip.compress(b'{"objectID": "1"}')[:-6], "gzip", 400),
+        (gzip.compress(b'{"objectID": "1"}') + gzip.compress(b" "), "gzip", 400),
         (gzip.compress(b" " * (limits.MAX_BODY_BYTES + 1)), "gzip", 413),
         (b"{}", "br", 415),
         (b"{}", "identity", 201),
         (b" " * (limits.MAX_BODY_BYTES - 2) + b"{}", "", 201),
         (b" " * (limits.MAX_BODY_BYTES + 1), "", 413),
     ],
-    ids=["garbage", "cut", "bomb", "unknown", "plain", "just", "large"],
+    ids=["garbage", "cut", "several", "bomb", "unknown", "plain", "just", "large"],
 )
 def test_an_invalid_or_too_large_compressed_body_is_refused(
     inside: Inside, content: bytes, encoding: str, status: int

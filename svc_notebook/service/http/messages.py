@@ -246,6 +246,8 @@ def decompress_body(body: bytes, encoding: str, max_bytes: int = limits.MAX_BODY
         raise body_too_large(max_bytes)
     if not reader.eof:
         raise MalformedBody("the body is not valid gzip: it ends too early")
+    if reader.unused_data:
+        raise MalformedBody("the body goes on after its gzip data; send it as a single gzip member")
     return plain
 
 
