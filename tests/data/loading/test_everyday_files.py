@@ -210,6 +210,84 @@ TEXTS = {
         "id name country rate",
         [(1, "Desk", None, 1.5), (2, None, "DE", None), (3, "Lamp", None, 2.5)],
     ),
+    "units in words above two columns": Everyday(
+        "depth,salinity\nmetres,g/kg\n0,35.1\n10,35.2\n20,35.15\n", "depth salinity",
+        [(0, 35.1), (10, 35.2), (20, 35.15)],
+    ),
+    "a unit in brackets above one column": Everyday(
+        "sample,mass\n,(mg)\nS1,12.5\nS2,13.1\nS3,9.7\n", "sample mass",
+        [("S1", 12.5), ("S2", 13.1), ("S3", 9.7)],
+    ),
+    "directions in words, and a word for no unit": Everyday(
+        "time,latitude,longitude,temp\nUTC,degrees_north,degrees_east,degree_C\n"
+        "2023-05-01T00:00:00Z,51.99,-6.7,10.3\n2023-05-01T01:00:00Z,51.99,-6.7,NaN\n"
+        "2023-05-01T02:00:00Z,51.99,-6.7,10.5\n",
+        "time latitude longitude temp",
+        [("2023-05-01T00:00:00Z", 51.99, -6.7, 10.3), ("2023-05-01T01:00:00Z", 51.99, -6.7, None),
+         ("2023-05-01T02:00:00Z", 51.99, -6.7, 10.5)],
+    ),
+    "numbers of channels above their units": Everyday(
+        "x-axis,1,2\nsecond,Volt,Volt\n-1.0E-03,0.021,0.5\n-9.0E-04,0.023,0.51\n"
+        "-8.0E-04,0.019,0.49\n",
+        "x-axis 1 2", [(-1e-3, 0.021, 0.5), (-9e-4, 0.023, 0.51), (-8e-4, 0.019, 0.49)],
+    ),
+    "words in the first row that are no units": Everyday(
+        "maths,art\nabsent,ill\n12,15\n9,11\n14,8\n10,10\n", "maths art",
+        [("absent", "ill"), ("12", "15"), ("9", "11"), ("14", "8"), ("10", "10")],
+    ),
+    "facts of a series between its names and its values": Everyday(
+        '"Title","Index of prices"\n"Code","D7BT"\n"Source","MM23"\n"PreUnit",""\n'
+        '"Unit","Index, base = 100"\n"Release","19-04-2023"\n"Next","24 May 2023"\n"Notes",\n'
+        '"2019","107.8"\n"2020","108.7"\n"2021","111.6"\n"2022","121.7"\n',
+        "Title\0Index of prices", [(2019, 107.8), (2020, 108.7), (2021, 111.6), (2022, 121.7)],
+    ),
+    "M for missing numbers, and in columns of texts": Everyday(
+        "station,valid,tmpf,drct,gust,sky,codes\nDSM,2023-01-01 00:54,33.98,310.00,M,OVC,M\n"
+        "DSM,2023-01-01 01:54,33.98,M,M,CLR,BR\nAMW,2023-01-01 01:55,M,300.00,18.00,M,M\n"
+        "AMW,2023-01-01 02:55,33.80,310.00,M,BKN,-SN\n",
+        "station valid tmpf drct gust sky codes",
+        [("DSM", "2023-01-01 00:54", 33.98, 310, None, "OVC", None),
+         ("DSM", "2023-01-01 01:54", 33.98, None, None, "CLR", "BR"),
+         ("AMW", "2023-01-01 01:55", None, 300, 18, None, None),
+         ("AMW", "2023-01-01 02:55", 33.8, 310, None, "BKN", "-SN")],
+    ),
+    "M for a size and a sex": Everyday(
+        "name,sex,size,age\nAnn,F,38,31\nBob,M,M,42\nCid,M,40,27\nDan,M,M,35\n",
+        "name sex size age",
+        [("Ann", "F", "38", 31), ("Bob", "M", "M", 42), ("Cid", "M", "40", 27),
+         ("Dan", "M", "M", 35)],
+    ),
+    "M for a size": Everyday(
+        "sku,size\nA,36\nB,M\nC,38\nD,M\n", "sku size",
+        [("A", "36"), ("B", "M"), ("C", "38"), ("D", "M")],
+    ),
+    "M for a sex where it is also a missing number": Everyday(
+        "id,sex,iron,zinc\n1,M,12.5,M\n2,F,M,9.5\n3,M,M,8.0\n4,F,11.0,M\n", "id sex iron zinc",
+        [(1, "M", 12.5, None), (2, "F", None, 9.5), (3, "M", None, 8), (4, "F", 11, None)],
+    ),
+    "a word of the weather service of France": Everyday(
+        "station;pmer;t\nA;101890;284.15\nB;101910;mq\nC;mq;285.05\nD;101850;283.85\n",
+        "station pmer t",
+        [("A", 101890, 284.15), ("B", 101910, None), ("C", None, 285.05), ("D", 101850, 283.85)],
+    ),
+    "missing values of Stata with their letters": Everyday(
+        "id,wage,hours\n1,11.7,48\n2,6.4,.\n3,.a,40\n4,5.0,.b\n", "id wage hours",
+        [(1, 11.7, 48), (2, 6.4, None), (3, None, 40), (4, 5, None)],
+    ),
+    "signs of statistics offices in brackets": Everyday(
+        "area,count\nA,120\nB,[c]\nC,[x]\nD,95\n", "area count",
+        [("A", 120), ("B", None), ("C", None), ("D", 95)],
+    ),
+    "groups with totals above a remark": Everyday(
+        "Craig's Shop\nProfit and Loss\n\n,Jan,Feb,Total\nIncome,,,\n   Design,"
+        '"1,200.00",337.50,"1,537.50"\n   Control,,40.00,40.00\nTotal Income,'
+        '"$1,200.00",$377.50,"$1,577.50"\nGross Profit,"$1,200.00",$377.50,"$1,577.50"\n\n\n'
+        '"Friday, May 05, 2023 - Cash Basis"\n',
+        "column0 Jan Feb Total",
+        [("Income", None, None, None), ("   Design", 1200, 337.5, 1537.5),
+         ("   Control", None, 40, 40), ("Total Income", 1200, 377.5, 1577.5),
+         ("Gross Profit", 1200, 377.5, 1577.5)],
+    ),
     "cells that blanks fill up": Everyday(
         "id;name;price;town\n1;Desk      ;   12.50;Rome   \n2;Lamp      ;    7.00;Oslo   \n"
         "3;Long chair;  120.00;Vilnius\n",
@@ -362,6 +440,11 @@ DOCUMENTS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
         [{"objectID": "2024-01-02", "open": 1, "close": 2},
          {"objectID": "2024-01-01", "open": 3, "close": 4}],
     ),
+    "many messages beside their writers": (
+        {"participants": [{"name": "Ann"}, {"name": "Bob"}],
+         "messages": [{"sender": "Ann", "at": n, "text": f"a longer text {n}"} for n in range(40)]},
+        [{"sender": "Ann", "at": n, "text": f"a longer text {n}"} for n in range(40)],
+    ),
     "one record with rows of numbers": (
         {"id": 7, "values": [[1, 2], [3, 4]]}, [{"id": 7, "values": [[1, 2], [3, 4]]}],
     ),
@@ -459,6 +542,18 @@ def test_cells_of_other_forms_are_sent_as_they_are(
     path.write_text(json.dumps({"schema": {"fields": fields}, "rows": rows}), encoding="utf-8")
 
     assert len(pack(path).records) == 2
+
+
+def test_published_words_of_late_lines_are_missing_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    lines = [f"S{number},{number}.5,{number}.25" for number in range(6000)]
+    path.write_text("\n".join(["station,t,u", *lines, "A,M,1.5", "B,2.5,M", ""]), encoding="utf-8")
+
+    packed = pack(path)
+
+    assert [{**r, "objectID": ""} for r in packed.records[-2:]] == [
+        {"objectID": "", "station": "A", "u": 1.5}, {"objectID": "", "station": "B", "t": 2.5}
+    ]  # fmt: skip
 
 
 def test_flags_of_late_lines_are_left_out_with_a_note(tmp_path: Path) -> None:

@@ -87,6 +87,12 @@ REFUSED = {
     "a file of code or settings": b"import os\nimport re, sys\n\nprint(os, re)\n",
     "a file of code or settings ": b"# web\nserver {\n    listen 80;\n    name a, b;\n}\n",
     "a document in Markdown": b"# Title\n\nText, and more.\n\n## Install\n\n- one\n- two\n",
+    "a list of requirements of Python": b"numpy==1.26.4\npandas>=2.0,<3\n# for tests\nhttpx\n"
+    b"requests[socks]~=2.31\nscipy==1.12.0; python_version >= '3.9'\n",
+    "a file of metrics of Prometheus": b"# HELP up Up.\n# TYPE up gauge\nup 1\n",
+    "a table of LaTeX": b"\\begin{tabular}{lr}\nModel & Acc. \\\\\nA & 1.5 \\\\\n\\end{tabular}\n",
+    "a sequence of JSON texts": b'\x1e{"a": 1}\n\x1e{"a": 2}\n',
+    "a file of code or settings  ": b"def main(a, b):\n    print(a, b)\n    return a + b\n",
     "a mailbox": b"From ada@example.org Mon May  1 10:11:12 2023\nSubject: hello\n\ntext\n",
 }  # fmt: skip
 
@@ -105,6 +111,58 @@ def test_a_format_that_is_not_read_is_refused_by_name_whatever_its_file_is_calle
         plan(str(path), "products")
 
     assert str(refusal.value).startswith(f"{path} is {what.strip()}")
+
+
+PROSE = {
+    "notes": "Meeting on Monday, with Ann and Bob.\n\nWe talked about the shop, its prices, and"
+    " more.\nBob will write the plan; Ann will check it.\n\nNext steps:\n- order paper, and pens\n",
+    "as many commas in all lines": "It rained all day, and we stayed in.\nThe next day was bright,"
+    " so we left.\nAt noon we ate bread, and drank water.\nThen we came back, tired but happy.\n",
+    "a read-me": "My project\n==========\n\nThis tool reads files and writes them again.\n\nUse\n"
+    "---\nRun pip install thing, then thing --help.\n\nHelp\n----\nSee the docs: they explain "
+    "all options, formats, and errors.\n",
+    "wrapped paragraphs": "Permission is hereby granted, free of charge, to any person obtaining\n"
+    "copies of this software, to deal in it without restriction,\nsubject to the following "
+    "conditions, in all copies.\n\nThe software is provided as it is, without any warranty,\n"
+    "express or implied, and without fitness for a particular purpose.\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", PROSE.values(), ids=PROSE)
+def test_sentences_are_not_read_as_a_table(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text(text, encoding="utf-8")
+
+    with pytest.raises(BadInput, match=r"is a text of sentences, .* pass a list of dicts"):
+        plan(str(path), "products")
+
+
+TEXT_TABLES = {
+    "reviews with labels": "review,label\n" + '"Great phone, it works well.",1\n' * 5,
+    "labels with reviews": "ham\tWell, I will call you later on today.\n" * 6,
+    "questions with answers": "What is the capital of Peru?|It is the city of Lima.\n" * 6,
+    "words": "apple\nbanana\ncherry\ndate\n",
+    "names and towns": "name, town\nAnn Lee, New York\nBob Ray, St. Louis\nCid Ott, San Jose\n" * 2,
+    "addresses": "Ann Lee; Main Street\nBob Ray; Long Road\nCid Ott; High Street\n" * 2,
+    "dated remarks": "2023-05-01, We opened the shop today.\n2023-05-02, It rained all day.\n" * 3,
+    "columns between blanks": "year  mean  unc\n1959  315.9  0.12\n1960  316.9  0.12\n" * 3,
+}
+
+
+@pytest.mark.parametrize("text", TEXT_TABLES.values(), ids=TEXT_TABLES)
+def test_tables_with_sentences_are_read(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text(text, encoding="utf-8")
+
+    assert values(str(path))
+
+
+def test_a_table_of_sentences_is_read_by_its_name_or_an_option(tmp_path: Path) -> None:
+    for name, options in (("t.csv", {}), ("t.txt", {"separator": ","})):
+        path = tmp_path / name
+        path.write_text(PROSE["as many commas in all lines"], encoding="utf-8")
+
+        assert len(values(str(path), **options)) == 3
 
 
 def test_a_compressed_file_of_such_a_format_is_refused_too(tmp_path: Path) -> None:

@@ -63,3 +63,13 @@ def test_a_first_row_with_the_form_of_the_others_is_no_header(
 
     assert read.rows == len(rows)
     assert read.columns["column"].tolist()[0] == "column0"
+
+
+def test_the_name_of_the_only_column_can_be_a_value(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text("apple\nbanana\ncherry\n", encoding="utf-8")
+
+    advice = "`apple` is read as the name of the only column; header=False reads it as a value"
+    assert advice in plan(str(path), "t").notes
+    assert advice not in plan(str(path), "t", header=True).notes
+    assert plan(str(path), "t", header=False).rows == 3

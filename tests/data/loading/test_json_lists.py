@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.data import loading
-from svc_notebook.data.loading.sources.json_lists import read_document
+from svc_notebook.data.loading.sources.json_lists import MAX_DEPTH, read_document, sample_objects
 from svc_notebook.errors import BadInput
 from tests.conftest import examples
 from tests.data.loading.encoded_records import pack, values
@@ -243,6 +243,19 @@ def test_a_plan_names_the_kinds_of_json_columns(tmp_path: Path) -> None:
         found = dict(zip(plan.columns["column"], plan.columns["sent as"], strict=True))
         assert found == kinds
         assert plan.columns["type"].tolist() == plan.columns["sent as"].tolist()
+
+
+def test_brackets_without_an_end_are_not_searched_to_the_last(tmp_path: Path) -> None:
+    path = tmp_path / "t.json"
+    path.write_text("[" * 3 * MAX_DEPTH)
+
+    with pytest.raises(
+        BadInput, match=r"t\.json cannot be read: more than 10,000 lists or objects"
+    ):
+        sample_objects(path)
+
+    path.write_text('{"a":' + "[" * 3 * MAX_DEPTH + "]" * 3 * MAX_DEPTH + "}")
+    assert read_document(path) is None
 
 
 def test_arrow_lists_and_structs_have_their_names(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from svc_notebook.data.loading.text_cells.dates import DateForm
 from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
 from svc_notebook.data.loading.text_cells.missing_words import (
     find_missing_words,
-    is_missing_text,
+    find_number_words,
 )
 
 EXPONENT = re.compile("[eE]")
@@ -76,6 +76,16 @@ def guess_columns(
     return _add_missing_words(sample, chosen)
 
 
+def add_number_words(sample: Mapping[TableColumn, ColumnTexts]) -> dict[TableColumn, ColumnTexts]:
+    """Return the texts of columns, each with the words that are missing among its numbers."""
+    present = {field.name: texts.present for field, texts in sample.items()}
+    words = find_number_words(present)
+    return {
+        field: texts.with_words(words[field.name]) if field.name in words else texts
+        for field, texts in sample.items()
+    }
+
+
 def _find_pointed(marks: Sequence[tuple[str, str]]) -> str:
     """Return the name of the first column with decimal points; empty if there is none."""
     return next((name for name, mark in marks if mark == "."), "")
@@ -93,7 +103,7 @@ def _add_missing_words(
     numeric = {
         word
         for field, guess in chosen.items() if guess.types and sample[field].missing_words
-        for word in filter(is_missing_text, sample[field].texts)
+        for word in filter(sample[field].is_word, sample[field].texts)
     }  # fmt: skip
     words = find_missing_words(texts, numeric)
     return {
@@ -237,11 +247,11 @@ class TextAmounts:
     def aggregates(self) -> Iterator[str]:
         """Yield the aggregates over all rows that say whether all values are such texts."""
         yield from (null_count(self.text), _other_count(self.field))
-        yield from type_aggregates(self.text, self.guess.types, missing_words=True)
+        yield from type_aggregates(self.text, self.guess.types, self.sample.number_words)
 
     def are_all(self, counts: Aggregates) -> bool:
         """Return whether all values are texts of this form."""
-        decided = decided_type(self.text, self.guess.types, counts)
+        decided = decided_type(self.text, self.guess.types, counts, self.sample)
         return decided is not None and not counts[_other_count(self.field)]
 
     def profile(self, counts: Aggregates) -> ColumnProfile:

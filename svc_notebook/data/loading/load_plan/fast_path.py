@@ -29,7 +29,7 @@ from svc_notebook.data.loading.encoding.record_sql import (
     operation_overhead,
     operation_prefix,
 )
-from svc_notebook.data.loading.load_plan.column_guesses import guess_columns
+from svc_notebook.data.loading.load_plan.column_guesses import add_number_words, guess_columns
 from svc_notebook.data.loading.load_plan.ids import (
     HASHED,
     Ids,
@@ -150,10 +150,10 @@ def _infer_profiles(
     profiles = {}
     chosen = choose_columns(table, options)
     first = count_sample_rows(len(chosen))
-    sample = {field: ColumnTexts(texts[field][:first]) for field in chosen}
+    sample = add_number_words({field: ColumnTexts(texts[field][:first]) for field in chosen})
     guesses = guess_columns(sample, table.separator, options)
     for field in chosen:
-        column_texts = sample[field] if rows <= first else ColumnTexts(texts[field])
+        column_texts = sample[field] if rows <= first else sample[field].with_texts(texts[field])
         profile = infer_few_texts(field, column_texts, guesses[field], sample[field])
         if profile.sent_as == "text" and frequent_type(column_texts):
             raise NeedsDatabase

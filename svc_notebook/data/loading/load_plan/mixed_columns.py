@@ -10,7 +10,7 @@ from math import ceil
 
 from svc_notebook.data.loading.aggregates import aggregate
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile
-from svc_notebook.data.loading.load_plan.column_guesses import guess_columns
+from svc_notebook.data.loading.load_plan.column_guesses import add_number_words, guess_columns
 from svc_notebook.data.loading.load_plan.type_inference import (
     MAX_SAMPLE_CHARACTERS,
     MAX_SAMPLE_ROWS,
@@ -119,7 +119,7 @@ def find_late_texts(
         kind = frequent_type(sample[field])
         if kind is not None:
             joined[field] = sample[field].joined_with(_read_misfits(table, field, kind))
-    guesses = guess_columns(joined, table.separator, options)
+    guesses = guess_columns(add_number_words(joined), table.separator, options)
     return {field: joined[field] for field in fields if guesses[field].types}
 
 

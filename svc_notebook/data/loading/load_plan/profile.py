@@ -14,6 +14,7 @@ from svc_notebook.data.loading.encoding.json_types import JSON, json_types_sql, 
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm
 from svc_notebook.data.loading.load_plan.column_guesses import (
     TextAmounts,
+    add_number_words,
     find_amounts,
     find_named_forms,
     guess_columns,
@@ -133,9 +134,9 @@ def profile_table(table: SourceTable, options: LoadSettings, late: Texts | None 
 def _read_first_rows(table: SourceTable, options: LoadSettings, late: Texts) -> _FirstRows:
     chosen = choose_columns(table, options)
     inferred = [f for f in chosen if _is_inferred(table, f, options)]
-    sample = {
-        field: late.get(field, texts) for field, texts in read_sample(table, inferred).items()
-    }
+    sample = add_number_words(
+        {field: late.get(field, texts) for field, texts in read_sample(table, inferred).items()}
+    )
     earlier = table.cursor.columns if table.cursor else {}
     guesses = {
         field: replace(guess, types=()) if earlier.get(field.name) == "text" else guess
@@ -163,9 +164,9 @@ def _aggregate_rows(table: SourceTable, first: _FirstRows, options: LoadSettings
     counts = aggregate(table, expressions, table.scan, always=every)
     others = [
         expression
-        for field in first.sample
-        if _is_undecided(field, likely, counts)
-        for expression in type_aggregates(field, first.guesses[field].types, missing_words=True)
+        for field, texts in first.sample.items()
+        if _is_undecided(field, likely, counts, texts)
+        for expression in type_aggregates(field, first.guesses[field].types, texts.number_words)
     ]
     return counts | aggregate(table, others, table.sql, always=every) if others else counts
 
@@ -184,10 +185,15 @@ def _infer_column(
 
 
 def _is_undecided(
-    field: TableColumn, likely: Mapping[str, tuple[TextType, ...]], counts: Aggregates
+    field: TableColumn,
+    likely: Mapping[str, tuple[TextType, ...]],
+    counts: Aggregates,
+    sample: ColumnTexts,
 ) -> bool:
     types = likely[field.name]
-    return bool(types and has_values(field, counts) and not decided_type(field, types, counts))
+    return bool(types) and (
+        has_values(field, counts, sample) and not decided_type(field, types, counts, sample)
+    )
 
 
 def _find_misfits(
@@ -253,8 +259,9 @@ def _aggregates(
             if json_sql.sent_as == JSON:
                 yield json_types_sql(f"({json_sql.json})")
         elif likely[field.name]:
-            words = sample[field].missing_words > 0
-            yield from type_aggregates(field, likely[field.name], missing_words=words)
+            texts = sample[field]
+            words = texts.number_words if texts.missing_words else ()
+            yield from type_aggregates(field, likely[field.name], words)
 
 
 def _typed_column(

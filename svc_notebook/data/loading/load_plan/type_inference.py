@@ -119,24 +119,35 @@ MAX_CACHED_SQL = 4096
 class ColumnTexts:
     """The texts of a column of a few rows, or of the first rows of a table."""
 
-    def __init__(self, texts: Sequence[str | None]) -> None:
+    def __init__(self, texts: Sequence[str | None], more_words: Sequence[str] = ()) -> None:
+        # The words that are missing values if it is a column of numbers.
+        self.number_words = (*MISSING_WORDS, *more_words)
+        self.is_word = frozenset(self.number_words).__contains__ if more_words else is_missing_text
         self._texts = [text for text in texts if text is not None]
         self._early = [text for text in self._texts if text < END_OF_DIGITS]
         self._all_fit: dict[TextCondition, bool] = {}
         self.nulls = len(texts) - len(self._texts)
         # A filter calls what C implements without a function of Python.
-        self.missing_words = len(list(filter(is_missing_text, self._texts)))
+        self.missing_words = len(list(filter(self.is_word, self._texts)))
 
     def joined_with(self, texts: Sequence[str]) -> ColumnTexts:
         """Return these texts and others."""
         return ColumnTexts([*self._texts, *[None] * self.nulls, *texts])
+
+    def with_words(self, words: Sequence[str]) -> ColumnTexts:
+        """Return these texts with other words that are missing values among numbers."""
+        return ColumnTexts([*self._texts, *[None] * self.nulls], words)
+
+    def with_texts(self, texts: Sequence[str | None]) -> ColumnTexts:
+        """Return other texts of the same column."""
+        return ColumnTexts(texts, self.number_words[len(MISSING_WORDS) :])
 
     @cached_property
     def present(self) -> list[str]:
         """The texts that are neither missing nor a word such as NA."""
         if not self.missing_words:
             return self._texts
-        return [text for text in self._texts if not is_missing_text(text)]
+        return [text for text in self._texts if not self.is_word(text)]
 
     @property
     def texts(self) -> Sequence[str]:
@@ -207,20 +218,20 @@ def plain_types(sample: ColumnTexts) -> tuple[TextType, ...]:
 
 
 def type_aggregates(
-    field: TableColumn, types: Sequence[TextType], *, missing_words: bool
+    field: TableColumn, types: Sequence[TextType], words: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the aggregates over all rows that decide between types."""
+    """Yield the aggregates over all rows that decide between types, and count words if any."""
     for kind in types:
         yield _match_count(field, kind.condition)
-    if missing_words:
-        yield missing_word_count(field)
+    if words:
+        yield _word_count(field, words)
 
 
 def decided_type(
-    field: TableColumn, types: Sequence[TextType], counts: Aggregates
+    field: TableColumn, types: Sequence[TextType], counts: Aggregates, sample: ColumnTexts
 ) -> TextType | None:
     """Return the first type that all values have, as far as it was counted."""
-    present = _present(field, counts)
+    present = _present(field, counts, sample)
     counted = (
         candidate for candidate in types if _match_count(field, candidate.condition) in counts
     )
@@ -232,17 +243,17 @@ def decided_type(
     return next(fitting, None) if present else None
 
 
-def has_values(field: TableColumn, counts: Aggregates) -> bool:
+def has_values(field: TableColumn, counts: Aggregates, sample: ColumnTexts) -> bool:
     """Return whether a column has a value that is not a word such as NA."""
-    return _present(field, counts) > 0
+    return _present(field, counts, sample) > 0
 
 
 def infer_column(
     field: TableColumn, guess: ColumnGuess, counts: Aggregates, sample: ColumnTexts
 ) -> ColumnProfile:
     """Return the profile of a column of text, with the type that its content has."""
-    kind = decided_type(field, guess.types, counts)
-    words = counts.get(missing_word_count(field), 0) if kind else 0
+    kind = decided_type(field, guess.types, counts, sample)
+    words = counts.get(_word_count(field, sample.number_words), 0) if kind else 0
     if kind is None and guess.words:
         words = counts[count_if(sql.one_of(field.column, guess.words))]
     return make_profile(field, kind, counts[null_count(field)], words, sample, guess)
@@ -267,7 +278,7 @@ def make_profile(
     guess: ColumnGuess,
 ) -> ColumnProfile:
     """Return the profile of a column with a type, or of a column of text."""
-    nulls = (MISSING_WORDS if kind else guess.words) if words else ()
+    nulls = (texts.number_words if kind else guess.words) if words else ()
     reading = (
         TextReading(kind.name, kind.form, nulls)
         if kind
@@ -289,8 +300,8 @@ def _describe_words(count: int, words: Sequence[str], texts: ColumnTexts) -> str
     return f"{count:,} {verb.format(word)}"
 
 
-def _present(field: TableColumn, counts: Aggregates) -> int:
-    words = counts.get(missing_word_count(field), 0)
+def _present(field: TableColumn, counts: Aggregates, sample: ColumnTexts) -> int:
+    words = counts.get(_word_count(field, sample.number_words), 0)
     return int(counts[ROW_COUNT] - counts[null_count(field)] - words)
 
 
@@ -304,9 +315,9 @@ def count_if(condition: str) -> str:
     return f"count(*) FILTER ({condition})"
 
 
-def is_missing_word(field: TableColumn) -> str:
+def is_missing_word(field: TableColumn, words: Sequence[str] = MISSING_WORDS) -> str:
     """Return the condition that a value is a word such as NA."""
-    return sql.one_of(field.column, MISSING_WORDS)
+    return sql.one_of(field.column, words)
 
 
 @lru_cache(MAX_CACHED_SQL)
@@ -315,6 +326,6 @@ def _match_count(field: TableColumn, condition: TextCondition) -> str:
 
 
 @lru_cache(MAX_CACHED_SQL)
-def missing_word_count(field: TableColumn) -> str:
+def _word_count(field: TableColumn, words: Sequence[str]) -> str:
     """Return the SQL of the number of words such as NA."""
-    return count_if(is_missing_word(field))
+    return count_if(is_missing_word(field, words))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from svc_notebook.data.loading.text_cells.cell_kinds import cell_form
@@ -82,8 +82,7 @@ def split_records(
             yield line
             continue
         value = _OpenValue(dialect, column, [line])
-        while value.is_open and (following := _next_line(waiting, source)) is not None:
-            value.add(following)
+        value.read(chain(_drain(waiting), source))
         if value.is_torn:
             if torn is not None:
                 torn.append(line)
@@ -94,8 +93,10 @@ def split_records(
             yield "".join(value.lines)
 
 
-def _next_line(waiting: deque[str], source: Iterator[str]) -> str | None:
-    return waiting.popleft() if waiting else next(source, None)
+def _drain(waiting: deque[str]) -> Iterator[str]:
+    """Yield and remove the lines that wait; those that are not taken wait further."""
+    while waiting:
+        yield waiting.popleft()
 
 
 @dataclass
@@ -109,28 +110,36 @@ class _OpenValue:
     rows: int = 0
     # Whether a closing quote is followed by other text than a separator.
     broken: bool = False
+    # Whether enough lines are rows to end the record before its quote is closed.
     stopped: bool = False
 
-    @property
-    def is_open(self) -> bool:
-        """Whether the record can go on after the last line."""
-        return self.column is not None and not self.stopped
+    def read(self, following: Iterator[str]) -> None:
+        """Add the lines up to the end of the record."""
+        quote, separator = self.dialect.quote, self.dialect.separator
+        alone = len(self.dialect.names) < 2
+        # The lines of a quote that is never closed can be millions: most need few steps.
+        for line in following:
+            self.lines.append(line)
+            if alone or separator in line:
+                self.rows += self.column not in self.dialect.texts and is_row(line, self.dialect)
+            if quote in line and (end := end_of_quote(line, 0, self.dialect)) >= 0:
+                self._end_value(line, end)
+            elif self.rows:
+                self.stopped = self._looks_like_rows
+            if self.stopped or self.column is None:
+                return
 
-    def add(self, line: str) -> None:
-        """Add the next line."""
-        assert self.column is not None
-        is_value = self.column in self.dialect.texts
-        self.lines.append(line)
-        self.rows += not is_value and is_row(line, self.dialect)
-        end = end_of_quote(line, 0, self.dialect) if self.dialect.quote in line else -1
+    @property
+    def _looks_like_rows(self) -> bool:
         inside = len(self.lines) - 1
-        if end < 0:
-            enough = inside >= MIN_LINES_LIKE_ROWS
-            self.stopped = enough and self.rows >= MIN_SHARE_LIKE_ROWS * inside
-            return
+        return inside >= MIN_LINES_LIKE_ROWS and self.rows >= MIN_SHARE_LIKE_ROWS * inside
+
+    def _end_value(self, line: str, end: int) -> None:
+        """End the value at a position of its last line, where another can begin."""
+        assert self.column is not None
         if line[end : end + 1] not in ("", "\n", "\r", self.dialect.separator):
             self.broken = True
-            self.stopped = self.rows == inside
+            self.stopped = self.rows == len(self.lines) - 1
         self.column = left_open(line, *next_field(line, end, self.column, self.dialect),
                                 self.dialect)  # fmt: skip
 
@@ -142,7 +151,7 @@ class _OpenValue:
             return False
         if self.column is not None or self.broken:  # never closed, or text after the quote
             return 2 * self.rows >= inside
-        if inside >= MIN_LINES_LIKE_ROWS and self.rows >= MIN_SHARE_LIKE_ROWS * inside:
+        if self._looks_like_rows:
             return True
         # Both ends of the value are in lines that have all cells of a row, of the same forms: a
         # closed value is otherwise a text with line ends.

@@ -70,6 +70,8 @@ NEAR_POINTS, PROPOSED_POINTS = 1.5, 0.5
 # The maximum points of a header for each column, so that a wide table does not outweigh the rows,
 # and the points of decisions to leave out lines.
 MAX_HEADER_POINTS, LEFT_OUT_POINTS = 2, -1
+# The points of a header without a signal but that it contains no value.
+DOUBTFUL_NAME_POINTS = 0.25
 LINES_LEFT_OUT = ("titles", "table", "footer")
 GIVEN = Signal("an option or the file names it", 1)
 
@@ -251,6 +253,7 @@ def _lay_out(given: _Given, likely: Sample, separators: Decision) -> Layout:
     notes += more
     layout = _find_header(layout, table, options)
     notes += _advise_blanks(layout, table.rows(separator, quote), options)
+    notes += _advise_name(layout, len(table.lines))
     words = find_bare_words(table.lines, layout.dialect)
     notes += (f"`{word}` without quotes is a missing value: texts are in quotes" for word in words)
     return replace(layout, bare_words=words, notes=tuple(notes))
@@ -411,6 +414,15 @@ def _read_first(lines: Sequence[str], row: list[str], dialect: Dialect) -> list[
     cells = repair_cells(line, len(row), dialect)
     doubled = replace(dialect, escape=dialect.quote)
     return row if cells is None else [read_cell(cell, doubled) or "" for cell in cells]
+
+
+def _advise_name(layout: Layout, lines: int) -> list[str]:
+    """Return the advice to read the first of several texts in lines as a value, not as a name."""
+    names, points = layout.dialect.names, layout.decisions[-1].points
+    if not layout.dialect.header or len(names) != 1 or lines < 2 or points > DOUBTFUL_NAME_POINTS:
+        return []
+    return [Advice(f"`{names[0]}` is read as the name of the only column; header=False reads it "
+                   "as a value")]  # fmt: skip
 
 
 def _advise_blanks(layout: Layout, rows: Sequence[Row], options: LoadSettings) -> list[str]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.archives import is_workbook, may_be_workbook
 from svc_notebook.data.loading.sources.encoding import sniff_encoding
+from svc_notebook.data.loading.text_cells.signals import Signal
 from svc_notebook.errors import BadInput
 
 FORMAT_SAMPLE_BYTES = 4096
@@ -117,6 +118,13 @@ class RefusedText(NamedTuple):
     # The minimum share of lines that match; 0 if the pattern matches the beginning of the file.
     share: float = 0.0
 
+    def matches(self, text: str) -> bool:
+        """Return whether a text is of this kind."""
+        if not self.share:
+            return self.pattern.match(text) is not None
+        lines = [line for line in text.splitlines() if line.strip()]
+        return sum(map(bool, map(self.pattern.match, lines))) >= self.share * len(lines)
+
 
 CONVERT = "convert it to JSON, and load that file"
 ENTRIES = "convert it to CSV or JSON, or pass its entries as a list of dicts"
@@ -147,6 +155,11 @@ ACCESS_LINE = re.compile(r'\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d
 SYSLOG_LINE = re.compile(
     r"(<\d+>\d? ?)?([A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\S*) "
     r"\S+ [\w./-]+(\[\d+\])?: "
+)
+REQUIREMENT = re.compile(
+    r"[A-Za-z][\w.-]*(\[[\w, -]+\])? ?(===?|[<>~!]=|[<>]) ?\d[\w.*+!-]*"
+    r"( ?, ?([=<>~!]=|[<>]) ?[\w.*]+)*"
+    r"( *[;#].*|( --hash.*)? ?\\?)?$"
 )
 # A title and a heading, each before a blank line, without a table.
 MARKDOWN = re.compile(
@@ -196,6 +209,14 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
     RefusedText("an ARFF file", re.compile(r"(%[^\n]*\n|\s)*@relation\s", re.I),
                 "load its rows after @data as CSV: skip= leaves out the lines before them"),
     RefusedText("a FASTA file", re.compile(r">\S[^\n]*\n[A-Za-z*-]{20,}\n"), ENTRIES),
+    RefusedText("a list of requirements of Python", REQUIREMENT,
+                "split its lines into names and versions, and pass a list of dicts", 0.5),
+    RefusedText("a file of metrics of Prometheus", re.compile(
+        r"# (HELP|TYPE) \w+ [^\n]*\n(# (HELP|TYPE) |\w+[{ ])"),
+        "query its values as JSON, and load that file"),
+    RefusedText("a table of LaTeX", re.compile(
+        r"(%[^\n]*\n|\s)*\\begin\{(table\*?|tabular[*x]?|longtable)\}"),
+        "write it as CSV instead, and load that file"),
     RefusedText("a LaTeX document", re.compile(r"(%[^\n]*\n|\s)*\\documentclass"), AS_TEXT),
     RefusedText("an encrypted or signed file", re.compile(r"-----BEGIN [A-Z ]+-----"),
                 "decrypt it, and load the result"),
@@ -207,7 +228,9 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
     RefusedText("a file of code or settings", re.compile(
         r"(\s|(#|//|/\*)[^\n]*\n)*([\w.@#:*-][^\n\"|\t,;]*\{[ \t]*\r?\n"
         # One line can be the header of a table of imports.
-        r"|((import [\w., ]+|from [\w.]+ import [\w., *]+)\r?\n\s*){2})"), NO_TABLE),
+        r"|((import [\w., ]+|from [\w.]+ import [\w., *]+)\r?\n\s*){2}"
+        r"|((import [\w., ]+|from [\w.]+ import [\w., *]+)\r?\n\s*)?"
+        r"(async )?(def|class) \w+(\([^\n]*\))?( -> [^\n]*)?:[ \t]*\r?\n)"), NO_TABLE),
     RefusedText("a document in Markdown", MARKDOWN, AS_TEXT),
     RefusedText("a file of JavaScript", re.compile(
         r"\s*(/\*\*/)?\s*(typeof [^&\n]+&&\s*)?([\w.$]+\s*\(\s*[\[{]"
@@ -215,8 +238,22 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
         "remove the text before and after the JSON, and load the rest"),
     RefusedText("JSON with comments", re.compile(
         r"(\s*//[^\n]*\n|\s*/\*.*?\*/)+\s*[\[{]", re.S), "remove the comments, and load the rest"),
+    RefusedText("a sequence of JSON texts", re.compile(r"\x1e\s*[\[{]"),
+                "remove the character 0x1E before each text, and load the rest"),
     RefusedText("a patch", re.compile(r"diff --git |--- \S+.*\n\+\+\+ \S"), NO_TABLE),
 )  # fmt: skip
+
+# Sentences of a text: the lines below which nothing is decided, the words of a line, and the points
+# with which a file is prose.
+MIN_PROSE_LINES, MIN_PROSE_WORDS, PROSE_POINTS = 4, 4, 2
+SENTENCE_ENDS = (".", "!", "?", ":", '."', '!"', '?"', ".)")
+WORD = re.compile(r"[^\W\d_]{2,}")
+PROSE_MARK = re.compile(r"([=~*-])\1{3,}|(?:[-*\u2022]|\d{1,2}[.)])\s+(?=[^\W\d])")
+COMMA = re.compile(r",(?:\s|$)?")
+# The points of separators that are in all lines equally often.
+CELL_SEPARATORS = {",": -1, ";": -3, "\t": -3, "|": -3}
+CELL_VALUE = re.compile(r"(?:^|[,;\t|])[ \"]*[-+]?\d[\d.,:/-]*[ \"]*(?:$|[,;\t|])|^\W?\d[\d:/-]+\b")
+TABLE_SUFFIXES = (".csv", ".tsv", ".tab", ".psv", ".data", ".dat")
 
 # The minimum number of characters that no text has, and the share of them, in a binary file.
 MIN_BINARY_CHARACTERS, MIN_BINARY_SHARE = 4, 0.03
@@ -298,13 +335,48 @@ def is_binary(text: str) -> bool:
 
 
 def _refuse_text(text: str, given: Path) -> None:
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines()]
+    if not any(lines):
+        return
     for refused in REFUSED_TEXTS:
-        matching = (
-            sum(refused.pattern.match(line) is not None for line in lines)
-            >= refused.share * len(lines)
-            if refused.share
-            else refused.pattern.match(text) is not None
-        )
-        if matching and lines:
+        if refused.matches(text):
             raise BadInput(f"{given} is {refused.name}, which is not read; {refused.advice}")
+    if sum(signal.points for signal in rate_prose(lines, given.suffix.lower())) > PROSE_POINTS:
+        raise BadInput(
+            f"{given} is a text of sentences, which is not read as a table; to load its "
+            "lines, pass a list of dicts: [{'text': line} for line in open(…)]"
+        )
+
+
+def rate_prose(lines: Sequence[str], suffix: str) -> Iterator[Signal]:
+    """Yield the signals for and against lines being sentences, and not the rows of a table."""
+    texts = [line for line in lines if line and not PROSE_MARK.fullmatch(line)]
+    if len(texts) < MIN_PROSE_LINES:
+        return
+    ends = _share(texts, lambda line: line.endswith(SENTENCE_ENDS))
+    yield Signal(f"{ends:.0%} of the lines end as a sentence does", 2 * ends)
+    words = len(WORD.findall("\n".join(texts))) / len(texts)
+    yield Signal(f"a line has {words:.1f} words", 1 if words >= MIN_PROSE_WORDS else -1)
+    if "\n\n" in "\n".join(lines).strip():
+        yield Signal("blank lines separate paragraphs", 0.5)
+    if any(map(PROSE_MARK.match, lines)):
+        yield Signal("a line is underlined, or begins as one of a list", 0.5)
+    yield from _rate_cells(texts)
+    if suffix in TABLE_SUFFIXES:
+        yield Signal("the name of the file is that of a table", -2)
+
+
+def _rate_cells(texts: Sequence[str]) -> Iterator[Signal]:
+    """Yield the signals of the separators in lines, and of the cells that they would have."""
+    commas = [comma for line in texts for comma in COMMA.findall(line)]
+    if commas and all(comma != "," for comma in commas):
+        yield Signal("all commas precede a blank", 0.5)
+    for separator, points in CELL_SEPARATORS.items():
+        if len({line.count(separator) for line in texts}) == 1 and separator in texts[0]:
+            yield Signal("a separator is in all lines equally often", points)
+    values = _share(texts, CELL_VALUE.search)
+    yield Signal(f"{values:.0%} of the lines have a number or a date as a cell", -2 * values)
+
+
+def _share(lines: Sequence[str], holds: Callable[[str], object]) -> float:
+    return sum(map(bool, map(holds, lines))) / len(lines)

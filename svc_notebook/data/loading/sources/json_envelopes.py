@@ -45,6 +45,7 @@ from svc_notebook.data.loading.sources.json_wrappers import (
     write_lines,
     write_unwrapped,
 )
+from svc_notebook.data.loading.text_cells.signals import Signal
 from svc_notebook.errors import BadInput, did_you_mean
 
 MAX_NAMED_LISTS = 5
@@ -54,6 +55,9 @@ ARRAYS_INSIDE = re.compile(rb"\[\s*(?:\{[^{}\[\]]*\}\s*,\s*)?\[")
 MIN_COLUMN_VALUES = 3
 # A document that is one wrapped record has at most this size.
 MAX_WRAPPED_BYTES = 10_000_000
+# The distance of a certain list's points from others, and how many times a much larger one is as
+# large as any other.
+CERTAIN_DISTANCE, LARGER_FACTOR = 1, 20
 # The path of the objects inside a document, with their names as ids.
 MEMBERS_PATH = "*"
 # Names of lists of records in responses and exports, in lower case.
@@ -184,13 +188,27 @@ def _copy_items(path: Path, nested: NestedList, folder: Path) -> _Records:
 
 
 def _choose(tables: Sequence[NestedList]) -> NestedList | None:
-    """Return the only list of records; of several, the only one with a usual name."""
-    main = [nested for nested in tables if SIDE_NAMES.isdisjoint(map(str.lower, nested.names))]
-    usual = [nested for nested in main if nested.names[-1].lower() in RECORD_LISTS]
-    for lists in (main or tables, usual):
-        if len(lists) == 1:
-            return lists[0]
-    return None
+    """Return the list that most likely is that of the records; None if others are as likely."""
+    rated = [
+        (sum(signal.points for signal in _rate_list(nested, tables)), -number)
+        for number, nested in enumerate(tables)
+    ]
+    (points, number), *others = sorted(rated, reverse=True) or [(0, 0)]
+    certain = all(points - other >= CERTAIN_DISTANCE for other, _ in others)
+    return tables[-number] if tables and certain else None
+
+
+def _rate_list(nested: NestedList, tables: Sequence[NestedList]) -> Iterator[Signal]:
+    """Yield the signals of a list in a document for and against being that of the records."""
+    names = {*map(str.lower, nested.names)}
+    if side := names & SIDE_NAMES:
+        # In other documents, they are the records of a chat.
+        yield Signal(f"`{min(side)}` describes records", -1 if side == {"messages"} else -5)
+    if _last_name(nested) in RECORD_LISTS:
+        yield Signal("has a usual name", 2.5)
+    others = [other.end - other.start for other in tables if other is not nested]
+    if nested.end - nested.start > LARGER_FACTOR * max(others, default=0):
+        yield Signal("is much larger than any other list", 2.5)
 
 
 def _is_table(path: Path, nested: NestedList) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from svc_notebook.data.loading.sources.encoding import fresh
+from svc_notebook.errors import BadInput
 
 NESTING = {b"[": 1, b"{": 1, b"]": -1, b"}": -1}
 TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}:]', re.DOTALL)
@@ -20,6 +21,8 @@ FIRST_IS_OBJECT = re.compile(rb"\[\s*\{")
 COPY_BYTES = 1 << 20
 # The items of a list by which its shape is judged.
 MAX_SAMPLE_ITEMS = 100
+# The arrays and objects inside each other beyond which a text is not searched further.
+MAX_DEPTH = 10_000
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,8 @@ def _scan(content: mmap.mmap) -> JsonDocument | None:
         mark = token[0]
         if depth:  # inside a list, only its end matters
             depth += NESTING.get(mark, 0)
+            if depth > MAX_DEPTH:
+                return None
             if not depth:
                 of_objects = FIRST_IS_OBJECT.match(content, start) is not None
                 document.lists.append(NestedList(_decode(names), start, token.end(), of_objects))
@@ -117,17 +122,31 @@ def iterate_objects(path: Path, start: int = 0) -> Iterator[bytes]:
         path.open("rb") as file,
         mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
     ):
-        depth = first = 0
+        first = 0
         outer = int(content[start : start + 1] == b"[")
-        for token in TOKEN.finditer(content, start):
-            step = NESTING.get(token[0], 0)
-            depth += step
+        for token, step, depth in _read_tokens(content, start, path):
             if step > 0 and depth == outer + 1:
                 first = token.start()
             elif step < 0 and depth == outer and token[0] == b"}":
                 yield content[first : token.end()]
             if outer and not depth:
                 return
+
+
+def _read_tokens(
+    content: mmap.mmap, start: int, path: Path
+) -> Iterator[tuple[re.Match[bytes], int, int]]:
+    """Yield tokens with the change of the depth by each, and the depth after it."""
+    depth = 0
+    for token in TOKEN.finditer(content, start):
+        step = NESTING.get(token[0], 0)
+        depth += step
+        if depth > MAX_DEPTH:
+            raise BadInput(
+                f"{path.name} cannot be read: more than {MAX_DEPTH:,} lists or objects "
+                "are inside each other; check that it is complete"
+            )
+        yield token, step, depth
 
 
 def sample_objects(path: Path, start: int = 0) -> list[bytes]:

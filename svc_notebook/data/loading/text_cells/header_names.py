@@ -22,6 +22,7 @@ from svc_notebook.data.loading.text_cells.cell_kinds import (
     cell_kind,
     column_kind,
 )
+from svc_notebook.data.loading.text_cells.footers import is_subtotal
 from svc_notebook.errors import BadInput
 
 MAX_HEADER_ROWS = 3
@@ -33,7 +34,7 @@ MIN_ROWS_BELOW = 2
 IMPORT_ID = '{"ImportId"'
 # The maximum number of rows below the names that describe the columns, with units for example, and
 # the columns of values by which such rows are recognized.
-MAX_DESCRIPTION_ROWS, MAX_DESCRIBED_COLUMNS = 6, 100
+MAX_DESCRIPTION_ROWS, MAX_DESCRIBED_COLUMNS = 8, 100
 # A cell of a row of formats below the names, as hydrological services write it: `15s`, `14n`.
 FORMAT = re.compile(r"\d{1,3}[sdn]")
 # Units of measurement: those that can have a prefix, such as the k of km, and others.
@@ -63,7 +64,16 @@ OTHER_UNITS = (
     *("EUR", "USD", "GBP", "CHF", "\u20ac", "$", "\u00a3"),
 )
 PREFIXES = "\u00b5\u03bcumknMGcdh"
-_UNIT = f"[{PREFIXES}]?(?:{'|'.join(SCALABLE_UNITS)})|{'|'.join(map(re.escape, OTHER_UNITS))}"
+# Units in words, as metres, kilowatts and degrees_north.
+_WORD_UNIT = (
+    r"(?i:(?:nano|micro|milli|centi|deci|hecto|kilo|mega|giga)?(?:met(?:er|re)|gram(?:me)?|"
+    r"lit(?:er|re)|volt|watt|amp(?:ere)?|joule|pascal|hertz|kelvin|newton|bar|second|siemens|tonne)s?"
+    r"|percent|ohms?|psu|dbar|degrees?[_ ](?:north|south|east|west|true|c|f|celsius|fahrenheit))"
+)
+_UNIT = (
+    f"[{PREFIXES}]?(?:{'|'.join(SCALABLE_UNITS)})|{'|'.join(map(re.escape, OTHER_UNITS))}"
+    f"|{_WORD_UNIT}"
+)
 _POWER = r"(?:\^?-?[123]|[\u00b2\u00b3])?"
 _PRODUCT = rf"(?:{_UNIT}){_POWER}(?:[ \u00b7*/.](?:{_UNIT}|100 ?ml){_POWER}){{0,3}}"
 # A unit, or a product or quotient of units, alone or in brackets, as a cell below a name has it.
@@ -201,29 +211,36 @@ def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
     """Return the number of rows between the names and the values that describe the columns.
 
     They have units or remarks in columns that only have numbers or dates below. A single one needs
-    a gap above a column of values; without a gap, it can be a row of the table.
+    a gap above a column of values; without a gap, it can be a row of the table. Units are certain:
+    also above one column of numbers, and below names that are numbers.
     """
     names, *others = rows or [()]
     full = [row for row in others if len(row) == len(names)]
-    if len(full) <= MIN_ROWS_BELOW or not all(map(_is_name, filter(None, names))):
+    if len(full) <= MIN_ROWS_BELOW:
         return 0
-    count, values = _find_values_below(full)
-    described = others[:count]
-    if len(values) < MIN_NUMERIC_COLUMNS or any(
-        len(row) != len(names) or [*row] == [*names] for row in described
+    units = _are_units(others[0])
+    are_names = any if units else all
+    if not are_names(map(_is_name, filter(None, names))):
+        return 0
+    least = 1 if units else MIN_NUMERIC_COLUMNS
+    count, values = _find_values_below(full, least)
+    if len(values) < least or not all(
+        _is_description(row, names, values) for row in others[:count]
     ):
         return 0
-    certain = count > 1 or _is_format(others[0]) or not all(others[0][n] for n in values)
-    certain = certain or _are_units(others[0])
-    return count if certain and all(_is_description(row, values) for row in described) else 0
+    certain = count > 1 or _is_format(others[0]) or not all(others[0][n] for n in values) or units
+    return count if certain else 0
 
 
-def _find_values_below(rows: Sequence[Sequence[str]]) -> tuple[int, dict[int, str]]:
-    """Return the number of first rows below which most columns are values, and their kinds."""
+def _find_values_below(rows: Sequence[Sequence[str]], least: int) -> tuple[int, dict[int, str]]:
+    """Return the number of first rows below which most columns are values, and their kinds.
+
+    There are none with fewer columns than `least`.
+    """
     likely = [*islice(_likely_values(rows), MAX_DESCRIBED_COLUMNS)]
     count, values = 0, dict[int, str]()
     most = min(MAX_DESCRIPTION_ROWS, len(rows) - MIN_ROWS_BELOW)
-    for number in range(1, most + 1 if len(likely) >= MIN_NUMERIC_COLUMNS else 0):
+    for number in range(1, most + 1 if len(likely) >= least else 0):
         kinds = {n: column_kind([row[n] for row in rows[number:]]) for n in likely}
         below = {n: kind for n, kind in kinds.items() if kind in (NUMBER, MOMENT)}
         if len(below) > len(values):
@@ -238,8 +255,10 @@ def _likely_values(rows: Sequence[Sequence[str]]) -> Iterator[int]:
             yield n
 
 
-def _is_description(row: Sequence[str], values: Mapping[int, str]) -> bool:
-    """Return whether a row has texts where the rows below have numbers or dates."""
+def _is_description(row: Sequence[str], names: Sequence[str], values: Mapping[int, str]) -> bool:
+    """Return whether a row has other texts than names where the rows below have values."""
+    if len(row) != len(names) or [*row] == [*names]:
+        return False
     kinds = [
         (TEXT if UNIT.fullmatch(row[n]) else cell_kind(row[n]), kind) for n, kind in values.items()
     ]
@@ -253,11 +272,15 @@ def _is_format(row: Sequence[str]) -> bool:
 
 
 def _are_units(row: Sequence[str]) -> bool:
-    """Return whether a row has units of measurement, and nothing else but words for no unit."""
+    """Return whether a row has units of measurement, and nothing else but words for no unit.
+
+    A single unit has empty cells beside it: otherwise it can be a value of a row.
+    """
     filled = [*filter(None, map(str.strip, row))]
-    units = [cell for cell in filled if UNIT.fullmatch(cell)]
     others = [cell for cell in filled if not UNIT.fullmatch(cell)]
-    return len(units) >= MIN_UNITS_COUNT and all(map(NO_UNIT.fullmatch, others))
+    units = len(filled) - len(others)
+    enough = units >= MIN_UNITS_COUNT or 0 < units == len(filled) < len(row)
+    return enough and all(map(NO_UNIT.fullmatch, others))
 
 
 def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
@@ -306,7 +329,10 @@ def _is_above_numbers(header: Sequence[Sequence[str]], others: Sequence[Sequence
 
 def _find_number_columns(rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the columns of which all values are numbers, and at least two."""
-    columns = [[*filter(None, column)] for column in zip(*rows, strict=True)]
+    columns = [
+        [cell for cell in column if cell and (cell.isalnum() or not NO_NUMBER.fullmatch(cell))]
+        for column in zip(*rows, strict=True)
+    ]
     return [
         number
         for number, column in enumerate(columns)
@@ -340,7 +366,8 @@ def _fills_gaps(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]
 def _has_index_names(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
     """Return whether the last row only names the first columns, which have no name above.
 
-    pandas writes the names of an index so, below the levels of the names of the other columns.
+    pandas writes the names of an index so, below the levels of the names of the other columns. The
+    heading of a group is such a row, too, and its total follows.
     """
     *upper, last = header
     named = sum(map(bool, last))
@@ -349,7 +376,13 @@ def _has_index_names(header: Sequence[Sequence[str]], others: Sequence[Sequence[
         and all(last[:named])
         and all(not any(row[:named]) and all(row[named:]) for row in upper)
         and all(len(row) == len(last) and all(row[:named]) for row in others)
+        and not _has_total(last[0], others)
     )
+
+
+def _has_total(name: str, rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row is the total of a group with a name."""
+    return any(name in row[0] and is_subtotal(row[0]) for row in rows)
 
 
 def _is_name(cell: str) -> bool:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
+from string import ascii_lowercase
+
+from svc_notebook.data.loading.text_cells.cell_kinds import NUMBER_LIKE
+from svc_notebook.data.loading.text_cells.signals import Signal
 
 # An empty text that is written as a formula, as `="0441"` is one that is not empty.
 EMPTY_FORMULA = '=""'
@@ -34,10 +39,69 @@ TEXT_WORDS = (*CERTAIN_WORDS, "N/A", "n/a", "NULL", "null", "NA", "None")
 # Signs that are missing values of columns of text only if they are so in columns of numbers.
 SIGNS = ("-", "--", "---", "?", "..", "\u2013", "\u2014")
 MYSQL_WORD = "\\N"
+# Published words for a missing number that can be texts, too: of weather stations, laboratories and
+# statistics offices, and the extended missing values of Stata; and how certainly each is one.
+PUBLISHED_WORDS: Mapping[str, float] = {
+    **dict.fromkeys(("M", "x", "X"), 1),
+    **dict.fromkeys(("mq", "ND", "N/D", "n/d", "S/D", "s/d", "s.d.", "NR", "n.r.", "BDL"), 1.5),
+    **dict.fromkeys(("No data", "no data", "Not available", "not available", "n. a.", "n/v"), 2),
+    **dict.fromkeys(("[x]", "[c]", "[z]", "[u]", "(X)", "(D)", "(S)", "(Z)", "(NA)", " (D)"), 2),
+    **{f".{letter}": 2 for letter in ascii_lowercase},
+}
+is_published = frozenset(PUBLISHED_WORDS).__contains__
+# A published word is a missing value if its signals have more points.
+DOUBTFUL_POINTS, MAX_COLUMN_POINTS = 1.5, 2
 is_candidate = frozenset(TEXT_WORDS).__contains__
 # Codes of countries and languages, among which NA is Namibia or North America.
 CODE = re.compile(r"[A-Z]{2,3}")
 CODE_SHARE = 0.8
+
+
+def find_number_words(columns: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """Return the published words that are missing values of the columns whose others are numbers.
+
+    `columns` are the first texts of each column, without those that are missing in every table.
+    """
+    marked = {name: texts for name, texts in columns.items() if any(map(is_published, texts))}
+    numeric = {name: texts for name, texts in marked.items() if _are_numbers(texts)}
+    codes = {*chain.from_iterable(marked[name] for name in marked.keys() - numeric)}
+    used = {name: {*filter(is_published, texts)} for name, texts in numeric.items()}
+    uses = Counter(chain.from_iterable(used.values()))
+    return {
+        name: (*sorted(words),)
+        for name, words in used.items()
+        if all(_is_missing_number(word, numeric[name], uses[word], codes) for word in words)
+    }
+
+
+def _is_missing_number(word: str, texts: Sequence[str], uses: int, codes: set[str]) -> bool:
+    signals = _rate_word(word, texts, uses, codes)
+    return sum(signal.points for signal in signals) > DOUBTFUL_POINTS
+
+
+def _are_numbers(texts: Sequence[str]) -> bool:
+    """Return whether all texts but published words are numbers."""
+    numbers = [text for text in texts if not is_published(text)]
+    return bool(numbers) and all(map(NUMBER_LIKE.fullmatch, numbers))
+
+
+def _rate_word(word: str, texts: Sequence[str], uses: int, codes: set[str]) -> Iterator[Signal]:
+    """Yield the signals of a word among the numbers of a column, which can be a size or a code.
+
+    `codes` are the values of columns of texts that contain such words.
+    """
+    numbers = [text for text in texts if not is_published(text)]
+    yield Signal(f"`{word}` is a published word for a missing number", PUBLISHED_WORDS[word])
+    if uses > 1:
+        yield Signal(f"{uses} columns of numbers contain it", min(uses - 1, MAX_COLUMN_POINTS))
+    if any("." in number or "," in number for number in numbers):
+        yield Signal("numbers of the column have decimals", 0.5)
+    if texts.count(word) > 1:
+        yield Signal("the column repeats it", 0.5)
+    if len(numbers) < len(texts) / 2:
+        yield Signal("most values of the column are no numbers", -0.5)
+    if len(word) == 1 and any(len(code) == 1 for code in codes - {word}):
+        yield Signal("it is a letter, and a column of texts has others beside it", -1)
 
 
 def find_missing_words(
@@ -49,10 +113,12 @@ def find_missing_words(
     columns of numbers. A table that writes missing values as `\\N` has no other word for them.
     """
     signs = {*SIGNS} & numeric_words
+    published = {*filter(is_published, numeric_words)}
     words_by_name = {
-        name: {*filter(is_candidate, values), *signs.intersection(values)}
+        name: {*filter(is_candidate, values), *signs.intersection(values),
+               *_find_apart(published, values)}
         for name, values in texts.items()
-    }
+    }  # fmt: skip
     uses = Counter(word for words in words_by_name.values() for word in words)
     elsewhere = {word for word in uses if word in numeric_words or uses[word] > 2}
     escaped = MYSQL_WORD in uses or MYSQL_WORD in numeric_words
@@ -60,15 +126,23 @@ def find_missing_words(
         name: missing
         for name, words in words_by_name.items()
         if words and (missing := tuple(
-            word for word in (*TEXT_WORDS, *SIGNS)
+            word for word in (*TEXT_WORDS, *SIGNS, *sorted(published))
             if word in words and (word in CERTAIN_WORDS or not escaped)
             if _is_missing(word, texts[name], word in elsewhere)
         ))
     }  # fmt: skip
 
 
+def _find_apart(words: set[str], values: Sequence[str]) -> set[str]:
+    """Return the words among values that are no codes of the same length, as `M` beside `F`."""
+    return {
+        word for word in words.intersection(values)
+        if all(value == word or len(value) != len(word) for value in values)
+    }  # fmt: skip
+
+
 def _is_missing(word: str, values: Sequence[str], elsewhere: bool) -> bool:
-    if word in SIGNS or word in CERTAIN_WORDS:
+    if word in SIGNS or word in CERTAIN_WORDS or is_published(word):
         return True
     others = [value for value in values if not is_candidate(value)]
     if not others:
