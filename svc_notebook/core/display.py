@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -106,6 +107,12 @@ def shorten(text: str, max_characters: int, *, keep_end: bool = False) -> str:
         half = (max_characters - 1) // 2
         return f"{text[:half]}…{text[-half:]}"
     return f"{text[: max_characters - 1]}…"
+
+
+def list_names(names: Collection[str], limit: int | None = None, separator: str = ", ") -> str:
+    """Return names in backticks; with a `limit`, the first ones, and `, …` if there are more."""
+    shown = separator.join(f"`{name}`" for name in islice(names, limit))
+    return shown + (", …" if limit is not None and len(names) > limit else "")
 
 
 def format_number(value: float | None, digits: int = 3) -> str:

@@ -13,6 +13,7 @@ from svc_notebook.core.display import (
     format_count,
     format_difference,
     format_number,
+    list_names,
     shorten,
     text_of,
     write_frame,
@@ -113,3 +114,11 @@ def test_an_empty_dataframe_has_a_head() -> None:
 )
 def test_numbers_are_formatted(text: str, expected: str) -> None:
     assert text == expected
+
+
+def test_names_beyond_a_limit_are_left_out_with_a_sign() -> None:
+    names = ["a", "b", "c"]
+
+    assert list_names(names) == "`a`, `b`, `c`"
+    assert list_names(names, 2) == "`a`, `b`, …"
+    assert list_names(names, 3, " or ") == "`a` or `b` or `c`"

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook.core.api.values import is_number
+from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.encoding.json_sql import MAX_LAT, MAX_LNG
 from svc_notebook.data.loading.load_plan.plan import LoadPlan, Proposal
 from svc_notebook.data.loading.load_plan.preparation import Prepared, record_of
@@ -126,9 +127,10 @@ def _propose_dates(columns: Mapping[str, Values]) -> Iterator[Proposal]:
             orders.setdefault(order, []).append(name)
     if len(orders) == 1:
         ((order, names),) = orders.items()
-        shown = ", ".join(f"`{name}`" for name in names)
         values = columns[names[0]]
-        yield Proposal("dates", order, f"{shown}: {len(values):,} dates such as {values[0]}")
+        yield Proposal(
+            "dates", order, f"{list_names(names)}: {len(values):,} dates such as {values[0]}"
+        )
 
 
 def _propose_list(name: str, texts: Sequence[str]) -> Iterator[Proposal]:

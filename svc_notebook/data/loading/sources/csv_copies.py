@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from svc_notebook.core.display import shorten
+from svc_notebook.core.display import list_names, shorten
 from svc_notebook.data.loading.sources.csv_candidates import SAMPLE_ROWS
 from svc_notebook.data.loading.sources.csv_cells import (
     LINE_ENDS,
@@ -295,8 +295,7 @@ def describe_copies(
     copies: Sequence[RegularCopy], names: Sequence[str], surplus: Sequence[str]
 ) -> Iterator[str]:
     """Yield a note for each file and each way in which its rows were changed."""
-    shown = ", ".join(f"`{name}`" for name in surplus[:MAX_NUMBERED_ROWS])
-    shown += ", …" if len(surplus) > MAX_NUMBERED_ROWS else ""
+    shown = list_names(surplus, MAX_NUMBERED_ROWS)
     sent = f"the surplus is sent as {shown}" if surplus else "the surplus cells are empty"
     for copy, name in zip(copies, names, strict=True):
         yield from _describe_copy(copy, f" of {name}" if len(copies) > 1 else "", sent)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import dropwhile, groupby, islice
 from pathlib import Path
 
-from svc_notebook.core.display import shorten
+from svc_notebook.core.display import list_names, shorten
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.csv_candidates import LineRow, read_rows
 from svc_notebook.data.loading.sources.csv_cells import Dialect, end_of_quote, is_open, split_cells
@@ -221,10 +221,7 @@ def count_lines(lines: int) -> str:
 def show_lines(lines: Sequence[str]) -> str:
     """Return the first lines that are not blank, shortened."""
     filled = [line.strip() for line in lines if line.strip()]
-    shown = ", ".join(
-        f"`{shorten(line, MAX_SHOWN_LINE_CHARACTERS)}`" for line in filled[:MAX_SHOWN_LINES]
-    )
-    return shown + (", …" if len(filled) > MAX_SHOWN_LINES else "")
+    return list_names([shorten(s, MAX_SHOWN_LINE_CHARACTERS) for s in filled], MAX_SHOWN_LINES)
 
 
 def describe_titles(titles: Sequence[str]) -> list[str]:
@@ -254,14 +251,13 @@ class FileTable:
 
     def describe(self, numbers: Sequence[int]) -> str:
         """Return the note of a table that is not loaded, given the file's number of each line."""
-        names = [f"`{shorten(name, MAX_NAME_CHARACTERS)}`" for name in self.rows[0].cells if name]
-        more = ", …" if len(names) > MAX_SHOWN_NAMES else ""
+        names = [shorten(name, MAX_NAME_CHARACTERS) for name in self.rows[0].cells if name]
         first, last = numbers[self.first], numbers[self.end - 1]
         to = "the last" if self.goes_on else f"{last + 1:,}"
         rows = f"{len(self.rows) - 1:,}{' or more' if self.goes_on else ''} rows"
         return (
             f"lines {first + 1:,} to {to} are another table and are not loaded "
-            f"({', '.join(names[:MAX_SHOWN_NAMES])}{more}; {rows}): skip={first} loads it"
+            f"({list_names(names, MAX_SHOWN_NAMES)}; {rows}): skip={first} loads it"
         )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from svc_notebook.core.display import shorten
+from svc_notebook.core.display import list_names, shorten
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.encoding.python_encoder import Unsendable, is_missing, write_json
 from svc_notebook.data.loading.options import LoadSettings
@@ -40,9 +40,8 @@ def describe_index(frame: pd.DataFrame) -> tuple[str, ...]:
     is_text = pd.api.types.is_object_dtype(index) or pd.api.types.is_string_dtype(index)
     if isinstance(index, pd.MultiIndex) or index.name is not None or not is_text or not len(index):
         return ()
-    shown = ", ".join(f"`{shorten(str(label), MAX_LABEL_CHARACTERS)}`" for label in index[:2])
-    more = ", …" if len(index) > 2 else ""
-    return (f"the index of the DataFrame has no name and is not sent ({shown}{more}); "
+    shown = list_names([shorten(str(label), MAX_LABEL_CHARACTERS) for label in index[:3]], 2)
+    return (f"the index of the DataFrame has no name and is not sent ({shown}); "
             "df.rename_axis('name') makes it a column",)  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.options import WHOLE_PATH
 from svc_notebook.data.loading.sources.json_cells import ROWS, turn_cells
 from svc_notebook.data.loading.sources.json_lists import (
@@ -132,7 +133,7 @@ def _find_list(path: Path, document: JsonDocument, name: str) -> NestedList:
         if nested.path == name:
             return nested
     paths = [nested.path for nested in document.lists]
-    there = f"; its lists: {_enumerate(paths)}" if paths else ""
+    there = f"; its lists: {list_names(paths, MAX_NAMED_LISTS, ' or ')}" if paths else ""
     raise BadInput(f"{path.name} has no list `{name}`{did_you_mean(name, paths) or there}")
 
 
@@ -382,15 +383,17 @@ def _left_out(document: JsonDocument, chosen: NestedList) -> str:
     if not others:
         return ""
     what = "the list" if len(others) == 1 else "the lists"
-    return f"; {what} {_enumerate(others, 'and')} left out, path={others[0]!r} loads one"
+    named = list_names(others, MAX_NAMED_LISTS, " and ")
+    return f"; {what} {named} left out, path={others[0]!r} loads one"
 
 
 def _ask(path: Path, tables: Sequence[NestedList]) -> str:
     """Ask for one of several lists, the largest first."""
     by_size = sorted(tables, key=lambda nested: nested.start - nested.end)
     paths = [nested.path for nested in by_size]
+    named = list_names(paths, MAX_NAMED_LISTS, " or ")
     return (
-        f"{path.name} is one document with several lists of objects: {_enumerate(paths)}; "
+        f"{path.name} is one document with several lists of objects: {named}; "
         f"path={paths[0]!r} loads one, path='{WHOLE_PATH}' the document as one record"
     )
 
@@ -400,9 +403,5 @@ def _advice(document: JsonDocument) -> str:
     paths = [nested.path for nested in document.of_objects]
     if not paths:
         return ""
-    return f"the document is one record; path={paths[0]!r} loads the list {_enumerate(paths)}"
-
-
-def _enumerate(paths: Sequence[str], word: str = "or") -> str:
-    more = ", …" if len(paths) > MAX_NAMED_LISTS else ""
-    return f" {word} ".join(f"`{path}`" for path in paths[:MAX_NAMED_LISTS]) + more
+    named = list_names(paths, MAX_NAMED_LISTS, " or ")
+    return f"the document is one record; path={paths[0]!r} loads the list {named}"

@@ -15,6 +15,7 @@ from svc_notebook.data.loading.sources.json_wrappers import (
     add_member,
     begins_with,
     decode,
+    is_object,
 )
 from svc_notebook.data.loading.text_cells.header_score import is_header
 
@@ -82,9 +83,9 @@ def turn_pages(items: List) -> Turned | None:
     """
     pages = [page for item in items if (page := _as_list(item)) is not None]
     described = items[: len(items) - len(pages)]
-    if not pages or not all(map(_is_object_text, (item for page in pages for item in page))):
+    if not pages or not all(map(is_object, (item for page in pages for item in page))):
         return None
-    if len(described) > 1 or not (all(map(_is_object_text, described)) and any(pages)):
+    if len(described) > 1 or not (all(map(is_object, described)) and any(pages)):
         return None
     what = "the objects of the arrays inside"
     if described:
@@ -118,7 +119,7 @@ def turn_lists(document: Members, min_values: int = 1) -> Turned | None:
 
 
 def _begins_with_object(cells: List) -> bool:
-    return bool(cells) and _is_object_text(cells[0])
+    return bool(cells) and is_object(cells[0])
 
 
 def turn_objects(document: Members) -> Turned | None:
@@ -146,7 +147,7 @@ def _keyed(document: Members) -> Turned:
 def _as_objects(document: Members) -> list[Members] | None:
     objects: list[Members] = []
     for value in document.values():
-        members = decode(bytes(value)) if _is_object_text(value) else None
+        members = decode(bytes(value)) if is_object(value) else None
         if not members:
             return None
         objects.append(members)
@@ -163,7 +164,7 @@ def _are_columns(
         return False
     if _count_up(names[0]):
         return True
-    if any(map(_is_object_text, chain.from_iterable(members.values() for members in objects))):
+    if any(map(is_object, chain.from_iterable(members.values() for members in objects))):
         return False
     # With other labels of rows, the types of the values tell: a column has one.
     by_column = all(len(_kinds(members.values())) <= 1 for members in objects)
@@ -202,7 +203,7 @@ def names_in(cells: List) -> list[str] | None:
     """Return the names of columns: distinct texts, or the `name` of each object."""
     names: list[str] = []
     for cell in cells:
-        members = decode(bytes(cell)) if _is_object_text(cell) else None
+        members = decode(bytes(cell)) if is_object(cell) else None
         value = cell if members is None else members.get("name")
         try:
             name = msgspec.json.decode(value or b"", type=str)
@@ -216,10 +217,6 @@ def _as_list(value: msgspec.Raw) -> List | None:
     if not begins_with(b"[", value):
         return None
     return msgspec.json.decode(value, type=list[msgspec.Raw])
-
-
-def _is_object_text(value: msgspec.Raw) -> bool:
-    return begins_with(b"{", value)
 
 
 def _cell_text(cell: msgspec.Raw) -> str:

@@ -168,13 +168,14 @@ def begins_with(mark: bytes, value: msgspec.Raw) -> bool:
     return bytes(memoryview(value)[:1]) == mark
 
 
-def _is_object(value: msgspec.Raw) -> bool:
+def is_object(value: msgspec.Raw) -> bool:
+    """Return whether a JSON value is an object."""
     return begins_with(b"{", value)
 
 
 def _has_object(name: str, *others: str) -> Callable[[Members], bool]:
     return lambda members: (
-        name in members and members.keys() >= {*others} and _is_object(members[name])
+        name in members and members.keys() >= {*others} and is_object(members[name])
     )
 
 
@@ -188,7 +189,7 @@ def _is_typed_item(members: Members) -> bool:
 
 def _attribute(value: msgspec.Raw) -> tuple[str, msgspec.Raw] | None:
     """Return the type of an attribute of a scan, and its value."""
-    if not _is_object(value):
+    if not is_object(value):
         return None
     members = decode(bytes(value))
     if members is None or len(members) != 1:
@@ -198,11 +199,15 @@ def _attribute(value: msgspec.Raw) -> tuple[str, msgspec.Raw] | None:
 
 
 def _write_item(members: Mapping[str, msgspec.Raw]) -> bytes:
-    written = (
-        msgspec.json.encode(name) + b":" + _write_attribute(value)
-        for name, value in members.items()
-    )
-    return b"{" + b",".join(written) + b"}"
+    return _write_members(members, _write_attribute)
+
+
+def _write_members(
+    members: Mapping[str, msgspec.Raw], write: Callable[[msgspec.Raw], bytes]
+) -> bytes:
+    """Return an object of members, each value as `write` returns it."""
+    pairs = (msgspec.json.encode(name) + b":" + write(value) for name, value in members.items())
+    return b"{" + b",".join(pairs) + b"}"
 
 
 def _write_attribute(value: msgspec.Raw) -> bytes:
@@ -239,25 +244,18 @@ def _is_firestore_document(members: Members) -> bool:
 
 def _firestore_type(value: msgspec.Raw) -> str:
     """Return the type of a value of a document of Firestore; empty for any other value."""
-    members = decode(bytes(value)) if _is_object(value) else None
+    members = decode(bytes(value)) if is_object(value) else None
     kind = next(iter(members)) if members is not None and len(members) == 1 else ""
     return kind if kind in FIRESTORE_TYPES else ""
 
 
 def _write_firestore_document(members: Members) -> bytes:
     fields = decode(bytes(members["fields"])) or {}
-    text = _write_firestore_map(fields)
+    text = _write_members(fields, _write_firestore_value)
     if "objectID" in fields:
         return text
     name = str(msgspec.json.decode(members["name"])).rpartition("/")[2]
     return add_member("objectID", msgspec.json.encode(name), text)
-
-
-def _write_firestore_map(fields: Members) -> bytes:
-    return b"{" + b",".join(
-        msgspec.json.encode(name) + b":" + _write_firestore_value(value)
-        for name, value in fields.items()
-    ) + b"}"  # fmt: skip
 
 
 def _write_firestore_value(value: msgspec.Raw) -> bytes:
@@ -267,7 +265,8 @@ def _write_firestore_value(value: msgspec.Raw) -> bytes:
     inside = (decode(bytes(value)) or {})[kind]
     if kind == "mapValue":
         fields = _read_member(inside, "fields")
-        return _write_firestore_map(decode(bytes(fields)) or {}) if fields is not None else b"{}"
+        inside_map = decode(bytes(fields)) if fields is not None else None
+        return _write_members(inside_map or {}, _write_firestore_value)
     if kind == "arrayValue":
         values = _read_member(inside, "values")
         items = _items(values) if values is not None else []
@@ -281,7 +280,7 @@ def _read_member(value: msgspec.Raw, name: str) -> msgspec.Raw | None:
 
 def _is_binding(members: Members) -> bool:
     """Return whether an object is a row of a result of SPARQL."""
-    values = [decode(bytes(value)) for value in members.values() if _is_object(value)]
+    values = [decode(bytes(value)) for value in members.values() if is_object(value)]
     return (
         bool(values)
         and len(values) == len(members)
@@ -293,15 +292,13 @@ def _is_binding(members: Members) -> bool:
 
 
 def _write_binding(members: Members) -> bytes:
-    return b"{" + b",".join(
-        msgspec.json.encode(name) + b":" + _write_bound(decode(bytes(value)) or {})
-        for name, value in members.items()
-    ) + b"}"  # fmt: skip
+    return _write_members(members, _write_bound)
 
 
-def _write_bound(value: Members) -> bytes:
-    kind = bytes(value.get("datatype", b"")).strip(b'"').decode(errors="replace")
-    text = bytes(value["value"])
+def _write_bound(value: msgspec.Raw) -> bytes:
+    members = decode(bytes(value)) or {}
+    kind = bytes(members.get("datatype", b"")).strip(b'"').decode(errors="replace")
+    text = bytes(members["value"])
     if kind.endswith("boolean"):
         return text.strip(b'"') if text in (b'"true"', b'"false"') else text
     return _as_number(text) if kind.rpartition("#")[2] in SPARQL_NUMBERS else text
@@ -343,10 +340,7 @@ def _write_date(value: msgspec.Raw) -> bytes:
 
 
 def _write_plain(members: Members) -> bytes:
-    return b"{" + b",".join(
-        msgspec.json.encode(name) + b":" + _write_plain_value(value)
-        for name, value in members.items()
-    ) + b"}"  # fmt: skip
+    return _write_members(members, _write_plain_value)
 
 
 def _write_plain_value(value: msgspec.Raw) -> bytes:

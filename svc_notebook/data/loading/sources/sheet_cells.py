@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from svc_notebook.core.display import list_names
+
 MAX_SHOWN_CHARACTERS = 100
 MERGED = re.compile(rb'<mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
 # A formula that was never calculated has no stored value.
@@ -102,14 +104,15 @@ class ValueReader:
     def notes(self) -> Iterator[str]:
         """Yield the notes about values in another form."""
         if self.codes:
-            yield f"{_names(self.codes)}: texts, because the format of the cells has leading zeros"
+            names = list_names(self.codes)
+            yield f"{names}: texts, because the format of the cells has leading zeros"
         if self.local_times:
             yield (
-                f"{_names(self.local_times)}: times without a time zone, sent as texts; "
+                f"{list_names(self.local_times)}: times without a time zone, sent as texts; "
                 "timezone='UTC' sends moments of that zone"
             )
         if self.clock_times:
-            yield f"{_names(self.clock_times)}: times of day and durations are texts, HH:MM"
+            yield f"{list_names(self.clock_times)}: times of day and durations are texts, HH:MM"
         if self.formula_errors:
             count = self.formula_errors.total()
             plural = "" if count == 1 else "s"
@@ -156,7 +159,3 @@ def _text(cell: Any) -> str:
     if not is_filled(cell):
         return ""
     return str(ValueReader(None).read(cell, "")).strip()
-
-
-def _names(columns: dict[str, None]) -> str:
-    return ", ".join(f"`{name}`" for name in columns)

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.database import Database, ReadingStopped
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.dataframe import check_unique
@@ -70,7 +71,7 @@ def _choose(
         raise BadInput(f"{name} has no tables")
     if options.sheet in names:
         return options.sheet, ()
-    shown = ", ".join(f"`{table}`" for table in tables)
+    shown = list_names(tables)
     if options.sheet is not None:
         raise BadInput(
             f"{name} has no table `{options.sheet}`{did_you_mean(options.sheet, tables)}; its "

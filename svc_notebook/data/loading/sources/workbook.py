@@ -10,6 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.database import Database, ReadingStopped
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.archives import is_open_document
@@ -163,7 +164,7 @@ def _choose(sheets: Sequence[_Sheet], name: str, options: LoadSettings) -> tuple
         if options.sheet not in titles:
             raise BadInput(
                 f"{name} has no sheet `{options.sheet}`{did_you_mean(options.sheet, titles)}; its "
-                f"sheets: {_enumerate(titles)}"
+                f"sheets: {list_names(titles)}"
             )
         return sheets[titles.index(options.sheet)], []
     chosen = _find_sheet_with_table(sheets)
@@ -171,7 +172,7 @@ def _choose(sheets: Sequence[_Sheet], name: str, options: LoadSettings) -> tuple
     if not others:
         return chosen, []
     note = (
-        f"sheet `{chosen.title}` is read; sheet={others[0]!r} loads another: {_enumerate(others)}"
+        f"sheet `{chosen.title}` is read; sheet={others[0]!r} loads another: {list_names(others)}"
     )
     return chosen, [note]
 
@@ -193,10 +194,6 @@ def _has_table(sheet: _Sheet) -> bool:
     # Two columns of names and values, between titles and blank rows, describe the workbook.
     is_description = max(wide) <= MAX_COVER_COLUMNS and (0 in widths or 1 in widths)
     return not is_description
-
-
-def _enumerate(titles: Sequence[str]) -> str:
-    return ", ".join(f"`{title}`" for title in titles)
 
 
 def _gather(

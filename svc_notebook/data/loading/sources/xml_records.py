@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.encoding.json_sql import NUMBER
 from svc_notebook.data.loading.options import LoadSettings
@@ -130,7 +131,7 @@ def _find_path(counts: Counter[Path_], name: str, element: str) -> Path_:
     if element not in paths:
         raise BadInput(
             f"{name} has no elements `{element}`{did_you_mean(element, list(paths))}; its "
-            f"elements: {_enumerate(list(paths))}"
+            f"elements: {list_names(list(paths), MAX_NAMED_PATHS)}"
         )
     return paths[element]
 
@@ -158,12 +159,11 @@ def _other_paths(counts: Counter[Path_], chosen: Path_) -> str:
         for path, count in counts.most_common()
         if count >= MIN_RECORDS and path[: len(chosen)] != chosen and chosen[: len(path)] != path
     ]
-    return f"; path={others[0]!r} loads others: {_enumerate(others)}" if others else ""
-
-
-def _enumerate(paths: Sequence[str]) -> str:
-    more = ", …" if len(paths) > MAX_NAMED_PATHS else ""
-    return ", ".join(f"`{path}`" for path in paths[:MAX_NAMED_PATHS]) + more
+    return (
+        f"; path={others[0]!r} loads others: {list_names(others, MAX_NAMED_PATHS)}"
+        if others
+        else ""
+    )
 
 
 def _read_records(path: Path, chosen: Path_, etree: Any) -> Iterator[dict[str, Any]]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count, islice, pairwise
 
-from svc_notebook.core.display import shorten
+from svc_notebook.core.display import list_names, shorten
 from svc_notebook.data.loading.text_cells.amounts import find_amount_forms
 from svc_notebook.data.loading.text_cells.cell_kinds import (
     EMPTY,
@@ -130,14 +130,13 @@ def _merge_header_rows(
     """Return the cells of a header of several rows, and the note that says what became of them."""
     if _are_descriptions(upper[0], [*upper[1:], first]):
         rows_left = [", ".join(filter(None, row)) for row in (*upper[1:], first)]
-        shown = ", ".join(f"`{shorten(row, MAX_SHOWN_CHARACTERS)}`" for row in rows_left)
+        shown = list_names([shorten(row, MAX_SHOWN_CHARACTERS) for row in rows_left])
         count = "1 row" if len(upper) == 1 else f"{len(upper)} rows"
         left = f"{count} below the names left out, for they describe the columns: {shown}"
         return [*upper[0]], [left]
     cells = join_names([*upper, first])
-    shown = ", ".join(f"`{cell}`" for cell in cells[:MAX_HEADER_ROWS])
-    more = ", …" if len(cells) > MAX_HEADER_ROWS else ""
-    return cells, [f"the header has {len(upper) + 1} rows; names are joined: {shown}{more}"]
+    shown = list_names(cells, MAX_HEADER_ROWS)
+    return cells, [f"the header has {len(upper) + 1} rows; names are joined: {shown}"]
 
 
 def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[str]]:
