@@ -96,8 +96,7 @@ def _split_lists(table: SourceTable, options: LoadSettings) -> SourceTable:
     split = {
         number: field
         for number, field in enumerate(table.fields)
-        if options.dtype.get(field.name) in SEPARATORS
-        and (_is_text(field) or field.type in ("JSON", WRITTEN))
+        if options.dtype.get(field.name) in SEPARATORS and _may_have_texts(field)
     }
     texts = {number: f"list_text_{number}" for number in split}
     table = _compute(table, {texts[n]: _present_text(table, field) for n, field in split.items()})
@@ -106,17 +105,26 @@ def _split_lists(table: SourceTable, options: LoadSettings) -> SourceTable:
     for number, field in split.items():
         kind, text = options.dtype[field.name], texts[number]
         separator = options.separator_of(field.name) or _find_separator(table, text, kind)
-        parts = _parts_sql(text, separator)
-        value = _list_sql(text, parts) if kind == "list" else _levels_sql(parts)
-        if not _is_text(field):
-            is_text = f"json_type({field.column}::JSON) = 'VARCHAR'"
-            value = f"CASE WHEN {is_text} THEN {value} ELSE {field.column}::VARCHAR END"
-        written[f"list_{number}"] = value
+        written[f"list_{number}"] = _split_sql(field, text, kind, separator)
         fields[number] = TableColumn(field.name, f"list_{number}", WRITTEN)
         if separator:
             made = "lists" if kind == "list" else "levels lvl0, lvl1, …"
             notes.append(f"`{field.name}`: texts are split at `{separator}` into {made}")
     return replace(_compute(table, written), fields=tuple(fields), notes=tuple(notes))
+
+
+def _split_sql(field: TableColumn, text: str, kind: str, separator: str) -> str:
+    """Return the SQL of the lists or levels of a column; JSON that is no text stays as it is."""
+    parts = _parts_sql(text, separator)
+    value = _list_sql(text, parts) if kind == "list" else _levels_sql(parts)
+    if _is_text(field):
+        return value
+    is_text = f"json_type({field.column}::JSON) = 'VARCHAR'"
+    return f"CASE WHEN {is_text} THEN {value} ELSE {field.column}::VARCHAR END"
+
+
+def _may_have_texts(field: TableColumn) -> bool:
+    return _is_text(field) or field.type in ("JSON", WRITTEN)
 
 
 def _is_text(field: TableColumn) -> bool:

@@ -100,7 +100,7 @@ def _rate_word(word: str, texts: Sequence[str], uses: int, codes: set[str]) -> I
         yield Signal("the column repeats it", 0.5)
     if len(numbers) < len(texts) / 2:
         yield Signal("most values of the column are no numbers", -0.5)
-    if len(word) == 1 and any(len(code) == 1 for code in codes - {word}):
+    if len(word) == 1 and 1 in map(len, codes - {word}):
         yield Signal("it is a letter, and a column of texts has others beside it", -1)
 
 
