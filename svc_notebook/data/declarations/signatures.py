@@ -129,17 +129,24 @@ def spell_out(function: Callable[..., Any]) -> None:
     if vars(function).get(_SPELLED):
         return
     # Another thread can run this at the same time. Both read the docstring as it is written, which
-    # is kept, and the signature is set last, so that it is never new beside an old docstring.
+    # is kept, and the signature once, which has the members as soon as one of them has set it. The
+    # signature is set last, so that it is never new beside an old docstring.
     doc = inspect.cleandoc(vars(function).setdefault(_WRITTEN_DOC, function.__doc__) or "")
-    for parameter in inspect.signature(function).parameters.values():
+    signature = inspect.signature(function)
+    for parameter in signature.parameters.values():
         if parameter.kind is Parameter.VAR_KEYWORD and (shape := shape_of(function, parameter)):
-            _spell_members(function, doc, parameter, shape)
+            _spell_members(function, doc, signature, parameter, shape)
     function.__dict__[_SPELLED] = True
 
 
-def _spell_members(function: Callable[..., Any], doc: str, spread: Parameter, shape: Any) -> None:
+def _spell_members(
+    function: Callable[..., Any],
+    doc: str,
+    signature: inspect.Signature,
+    spread: Parameter,
+    shape: Any,
+) -> None:
     """List the members of a shape instead of the parameter `**spread`."""
-    signature = inspect.signature(function)
     named = [p for p in signature.parameters.values() if p.name != spread.name]
     names = _member_names(shape, {parameter.name for parameter in named})
     more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]

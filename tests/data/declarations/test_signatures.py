@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Unpack
+from typing import Any, Unpack
 
 import pytest
 
@@ -26,6 +26,32 @@ def make_function() -> Callable[..., None]:
         """
 
     return search
+
+
+def finish_before() -> Any:
+    """Write the members as another thread does that is faster, once."""
+    if overtaken:
+        spell_out(overtaken.pop())
+    return SearchParams
+
+
+overtaken: list[Callable[..., None]] = []
+
+
+def test_a_thread_that_is_overtaken_keeps_what_the_other_wrote() -> None:
+    expected, function = make_function(), make_function()
+    spell_out(expected)
+    # The annotation is evaluated after the signature was read.
+    function.__annotations__["params"] = "Unpack[finish_before()]"
+    overtaken.append(function)
+
+    spell_out(function)
+
+    assert not overtaken
+    assert function.__doc__ == expected.__doc__
+    assert inspect.signature(function).parameters.keys() == (
+        inspect.signature(expected).parameters.keys()
+    )
 
 
 @pytest.mark.parametrize("threads", [1, 2, 8])
