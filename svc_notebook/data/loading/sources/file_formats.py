@@ -249,7 +249,7 @@ MIN_PROSE_LINES, MIN_PROSE_WORDS, PROSE_POINTS = 4, 4, 2
 SENTENCE_ENDS = (".", "!", "?", ":", '."', '!"', '?"', ".)")
 WORD = re.compile(r"[^\W\d_]{2,}")
 PROSE_MARK = re.compile(r"([=~*-])\1{3,}|(?:[-*\u2022]|\d{1,2}[.)])\s+(?=[^\W\d])")
-COMMA = re.compile(r",(?:\s|$)?")
+COMMA = re.compile(r",\s?")
 # The points of separators that are in all lines equally often.
 CELL_SEPARATORS = {",": -1, ";": -3, "\t": -3, "|": -3}
 CELL_VALUE = re.compile(r"(?:^|[,;\t|])[ \"]*[-+]?\d[\d.,:/-]*[ \"]*(?:$|[,;\t|])|^\W?\d[\d:/-]+\b")

@@ -221,9 +221,9 @@ def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
     are_names = any if units else all
     if not are_names(map(_is_name, filter(None, names))):
         return 0
-    least = 1 if units else MIN_NUMERIC_COLUMNS
-    count, values = _find_values_below(full, least)
-    if len(values) < least or not all(
+    min_columns = 1 if units else MIN_NUMERIC_COLUMNS
+    count, values = _find_values_below(full, min_columns)
+    if len(values) < min_columns or not all(
         _is_description(row, names, values) for row in others[:count]
     ):
         return 0
@@ -231,15 +231,17 @@ def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
     return count if certain else 0
 
 
-def _find_values_below(rows: Sequence[Sequence[str]], least: int) -> tuple[int, dict[int, str]]:
+def _find_values_below(
+    rows: Sequence[Sequence[str]], min_columns: int
+) -> tuple[int, dict[int, str]]:
     """Return the number of first rows below which most columns are values, and their kinds.
 
-    There are none with fewer columns than `least`.
+    There are none with fewer columns than `min_columns`.
     """
     likely = [*islice(_likely_values(rows), MAX_DESCRIBED_COLUMNS)]
     count, values = 0, dict[int, str]()
     most = min(MAX_DESCRIPTION_ROWS, len(rows) - MIN_ROWS_BELOW)
-    for number in range(1, most + 1 if len(likely) >= least else 0):
+    for number in range(1, most + 1 if len(likely) >= min_columns else 0):
         kinds = {n: column_kind([row[n] for row in rows[number:]]) for n in likely}
         below = {n: kind for n, kind in kinds.items() if kind in (NUMBER, MOMENT)}
         if len(below) > len(values):
@@ -327,7 +329,7 @@ def _is_above_numbers(header: Sequence[Sequence[str]], others: Sequence[Sequence
 
 
 def _find_number_columns(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the columns of which all values are numbers, and at least two."""
+    """Return the columns of which all values are numbers, and at min_columns two."""
     columns = [
         [cell for cell in column if cell and (cell.isalnum() or not NO_NUMBER.fullmatch(cell))]
         for column in zip(*rows, strict=True)
