@@ -37,6 +37,7 @@ why a search has no hits.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import wraps
@@ -306,6 +307,11 @@ def unreadable(path: Path, error: OSError) -> BadInput:
     """Return the error for a file that cannot be read."""
     advice = did_you_mean_file(path) if isinstance(error, FileNotFoundError) else ""
     return BadInput(f"{path} cannot be read: {error.strerror or error}{advice}")
+
+
+def unwritable(path: str | os.PathLike[str], error: OSError) -> BadInput:
+    """Return the error for a file that cannot be written."""
+    return BadInput(f"{path} cannot be written: {error.strerror or error}")
 
 
 def deletes(function: str) -> bool:

@@ -50,14 +50,18 @@ def add_package_path(variables: Mapping[str, str]) -> dict[str, str]:
     """Return variables by which a process in another folder finds the modules of this one.
 
     Relative folders in `PYTHONPATH` become absolute, and empty entries, which name the working
-    folder, are left out.
+    folder, are left out. `PYTHONHOME` is left out if it names the library of another Python, with
+    which the process could not start.
     """
     given = variables.get("PYTHONPATH", "").split(os.pathsep)
     paths = [str(Path(path).absolute()) for path in given if path]
     if ROOT.name not in INSTALLED:
         paths.insert(0, str(ROOT))
     named = {"PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))} if paths else {}
-    return {**{n: v for n, v in variables.items() if n != "PYTHONPATH"}, **named}
+    changed = {"PYTHONPATH"}
+    if variables.get("PYTHONHOME", "").partition(os.pathsep)[0] != sys.base_prefix:
+        changed.add("PYTHONHOME")
+    return {**{n: v for n, v in variables.items() if n not in changed}, **named}
 
 
 def find_program(name: str) -> str | None:

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, unwritable
 
 # Seconds between two attempts to lock a file; a blocking wait could not be cancelled.
 LOCK_POLL_SECONDS = 0.02
@@ -225,7 +225,7 @@ def write_named_file(
     try:
         write_atomically(path, content, sync=sync)
     except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+        raise unwritable(path, error) from None
 
 
 def add_checksum(json: bytes) -> bytes:

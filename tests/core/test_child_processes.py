@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from svc_notebook.core.child_process import add_package_path, script_command, start_process
 from tests.conftest import ROOT
 
 PACKAGE = ROOT / "svc_notebook"
@@ -108,14 +109,24 @@ def test_no_child_runs_the_modules_of_the_working_folder(hostile: Path, tmp_path
 
 
 def test_folders_in_pythonpath_are_kept_and_the_working_folder_is_not(tmp_path: Path) -> None:
-    from svc_notebook.core.child_process import add_package_path
-
     given = os.pathsep.join(["", "relative", str(tmp_path), ""])
 
     paths = add_package_path({"PYTHONPATH": given, "A": "1"})["PYTHONPATH"].split(os.pathsep)
 
     assert "" not in paths
     assert paths[-2:] == [str(Path.cwd() / "relative"), str(tmp_path)]
+
+
+def test_a_child_starts_although_pythonhome_names_another_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONHOME", str(tmp_path))
+
+    child = start_process(script_command("print(1)"), stdout=subprocess.PIPE)
+
+    assert child.communicate(timeout=60) == (b"1\n", None)
+    environment = {"PYTHONHOME": sys.base_prefix}
+    assert add_package_path(environment)["PYTHONHOME"] == sys.base_prefix
 
 
 def starters(path: Path) -> Iterator[str]:

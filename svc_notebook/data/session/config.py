@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from svc_notebook.core.redaction import show_address
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import ClientConfig, RetryPolicy
 from svc_notebook.data.client.request_options import TIMEOUTS
 from svc_notebook.data.client.retry import check_seconds
@@ -312,10 +312,9 @@ def _read_layers(name: str | None) -> list[Layer]:
 
 def _warn_of_key(source: ProfileFile, name: str | None, values: Values) -> None:
     if any(key in values for key in KEYS):
-        warnings.warn(
+        warn_user(
             f"{source.path} contains the key of the profile `{name}` and may be shared; "
-            f"move the key to {user_file()} or to the keyring",
-            stacklevel=6,
+            f"move the key to {user_file()} or to the keyring"
         )
 
 

@@ -239,7 +239,10 @@ def _begin(folder: Path, command: Sequence[str]) -> LocalService:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return background_loop.run(_start_in_turn(folder, command))
     except OSError as error:
-        raise LocalServiceFailed(f"the data folder {folder} cannot be used: {error}") from error
+        raise LocalServiceFailed(
+            f"the data folder {folder} cannot be used: {error.strerror or error}; pass another "
+            'one, as in `connect("local", data="/tmp/search")`'
+        ) from error
 
 
 def default_folder() -> Path:

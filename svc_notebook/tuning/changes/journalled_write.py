@@ -6,7 +6,6 @@ An index is searched while it is changed; therefore the steps of a change have a
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
@@ -295,7 +294,7 @@ async def noting(
         except KeyRefused:
             warn_not_recorded(index, *proposed)
         except BadInput as error:
-            warnings.warn(f"{error}", stacklevel=2)
+            warn_user(f"{error}")
         yield
 
 

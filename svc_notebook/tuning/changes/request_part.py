@@ -9,7 +9,6 @@ than n records contain. A query is cut at blanks alone: the service itself split
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
 from pprint import pformat
 from typing import Any
@@ -19,6 +18,7 @@ from pandas import DataFrame, Series
 from svc_notebook.core.api.parameters import PARAMETERS, SearchParams
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.core.display import shorten
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.runs import FIXED, FailedSearch, search_all
@@ -139,11 +139,10 @@ class WordCounts:
 
 def _warn_uncounted(failed: Mapping[str, FailedSearch], words: int) -> None:
     listed = ", ".join(repr(shorten(word, MAX_LISTED_LETTERS)) for word in [*failed][:MAX_LISTED])
-    warnings.warn(
+    warn_user(
         f"the records with {len(failed):,} of {words:,} words could not be counted, such as "
         f"{listed}: {next(iter(failed.values())).error}; these words count as neither rare nor "
-        "missing",
-        stacklevel=2,
+        "missing"
     )
 
 

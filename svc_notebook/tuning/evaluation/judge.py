@@ -19,7 +19,7 @@ from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import OnProgress
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
-from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.errors import BadInput, unreadable, unwritable
 from svc_notebook.tuning.evaluation.model_judge import ModelJudge
 from svc_notebook.tuning.evaluation.ranked_lists import known_gains
 from svc_notebook.tuning.evaluation.rater_agreement import agreement
@@ -280,7 +280,7 @@ class _RatingCache:
                     self._is_torn = False
                     file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
             except OSError as error:
-                raise BadInput(f"{self._path} cannot be written: {error.strerror}") from None
+                raise unwritable(self._path, error) from None
 
 
 def _read(line: str) -> dict[str, Any] | None:

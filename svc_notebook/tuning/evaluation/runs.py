@@ -6,7 +6,6 @@ A hosted service bills each search, so that many need consent by a budget.
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -148,7 +147,7 @@ async def search_all(
         for position, answer in zip(pending, again, strict=True):
             answers[position] = answer
     if note := next(filter(None, (_note_of(answers[position]) for position in noted)), ""):
-        warnings.warn(note, stacklevel=2)
+        warn_user(note)
     return answers
 
 

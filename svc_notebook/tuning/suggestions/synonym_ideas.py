@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.core.display import shorten
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.record_texts import (
@@ -131,11 +131,10 @@ async def _find_ids(
     }
     failed = [query for query in queries if query not in ids]
     if failed:
-        warnings.warn(
+        warn_user(
             f"searches failed for {len(failed):,} of {len(queries):,} queries, such as "
             f"{shorten(failed[0], 40)!r}, and nothing is suggested from them; see the column "
-            "`error` of svc.tuning.run",
-            stacklevel=2,
+            "`error` of svc.tuning.run"
         )
     return ids
 

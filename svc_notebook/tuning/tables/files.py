@@ -17,7 +17,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.core.files import replace_file
-from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.errors import BadInput, unreadable, unwritable
 
 if TYPE_CHECKING:
     from svc_notebook.tuning.tables.schema import ColumnSchema
@@ -91,7 +91,7 @@ def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
             else:
                 plain.to_csv(draft, index=False, quoting=_quoting(plain))
     except OSError as error:
-        raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
+        raise unwritable(target, error) from error
 
 
 def _quoting(frame: DataFrame) -> Literal[0, 2]:

@@ -11,7 +11,7 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.core.files import replace_file
-from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.errors import BadInput, unreadable, unwritable
 from svc_notebook.tuning.tables.tables import Table, check_judgments
 
 # The basic export, and the one with a line for each hit of a snapshot.
@@ -112,7 +112,7 @@ def write_quepid(judgments: Table, path: str | os.PathLike[str]) -> None:
             else:
                 json.dump(_as_case(rows), f, ensure_ascii=False, indent=1)
     except OSError as error:
-        raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
+        raise unwritable(target, error) from error
 
 
 def _check_suffix(path: Path) -> None:

@@ -11,7 +11,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.core.files import replace_file
-from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.errors import BadInput, unreadable, unwritable
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments, check_runs
 
 QueryIds = DataFrame | Mapping[str, str] | str | os.PathLike[str]
@@ -300,4 +300,4 @@ def _write(path: Any, lines: list[str]) -> None:
         with replace_file(target) as draft:
             Path(draft).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     except OSError as error:
-        raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
+        raise unwritable(target, error) from error

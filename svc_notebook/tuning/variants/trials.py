@@ -18,7 +18,7 @@ from pandas import DataFrame
 
 from svc_notebook.core.files import add_checksum, verify_checksum
 from svc_notebook.data.client import AsyncClient
-from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.errors import BadInput, unreadable, unwritable
 from svc_notebook.tuning.changes.request_part import RequestFiller, WordCounts
 from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
 from svc_notebook.tuning.changes.state import (
@@ -198,7 +198,7 @@ def _write(path: Path, mode: str, row: Mapping[str, Any]) -> None:
         with path.open(mode) as file:
             file.write(line)
     except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+        raise unwritable(path, error) from None
 
 
 def _read(line: bytes) -> Any:

@@ -23,7 +23,7 @@ from svc_notebook.data.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.data.loading.exports.spool import Spool, open_spool
 from svc_notebook.data.loading.exports.writers import SEPARATORS, Format, format_of
 from svc_notebook.data.loading.options import Kind
-from svc_notebook.errors import BadInput, CallFailed, Stopped, did_you_mean
+from svc_notebook.errors import BadInput, CallFailed, Stopped, did_you_mean, unwritable
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
@@ -191,7 +191,8 @@ class _ExportRun:
             raise
         except OSError as error:
             raise BadInput(
-                f"{self._target} cannot be written: {error}. {self._progress(spool)}"
+                f"{self._target} cannot be written: {error.strerror or error}. "
+                f"{self._progress(spool)}"
             ) from error
         dtypes = AttributeTypes(spool.position.types).dtypes()
         seconds = monotonic() - self._started
@@ -205,7 +206,7 @@ class _ExportRun:
         try:
             return open_spool(self._target, repr(facts), resume=resume)
         except OSError as error:
-            raise BadInput(f"{self._target} cannot be written: {error}") from error
+            raise unwritable(self._target, error) from error
 
     async def _fetch(self, spool: Spool, search: Mapping[str, Any]) -> None:
         if spool.position.complete:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from svc_notebook.core.files import FileLock
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, count_records
 from svc_notebook.data.client.task_group import run_together
 from svc_notebook.data.client.temporary_index import parse_name
@@ -76,7 +77,12 @@ class LoadRecorder:
             self._lock.acquire()
             await self._journal.write(self.entry)
         except (BadInput, OSError) as error:
-            self.abandon(f"the journal cannot be written: {error}")
+            reason = str(error) if isinstance(error, BadInput) else error.strerror
+            self.abandon(f"the journal cannot be written: {reason}")
+            # The list of loads cannot show the reason.
+            warn_user(
+                f"this load of {self.entry.index} cannot be undone: {self.entry.not_undoable}"
+            )
             return
         if self.entry.if_exists not in ("merge", "sync"):
             await self._read_or_abandon(self._prepare())

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from svc_notebook.core.files import write_atomically
+from svc_notebook.core.files import write_named_file
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -100,10 +100,7 @@ def save_plan(plan: LoadPlan, path: str | os.PathLike[str]) -> None:
         ],
     )
     text = yaml.safe_dump(msgspec.to_builtins(saved), sort_keys=False, allow_unicode=True)
-    try:
-        write_atomically(Path(path).expanduser(), text.encode())
-    except OSError as error:
-        raise BadInput(f"{path} cannot be written: {error.strerror}") from error
+    write_named_file(Path(path).expanduser(), text)
 
 
 def read_contract(given: Any) -> LoadContract:
