@@ -31,6 +31,8 @@ export interface State {
   busy: string;
   error: Explanation | null;
   dirty: boolean;
+  /** Whether the session has a new connection with which nothing was read yet. */
+  outdated?: boolean;
   /** Whether applying creates what is edited. */
   isNew?: boolean;
   undo: boolean;

@@ -43,3 +43,14 @@ test("an interrupted change is shown with its two ends, unless another editor ap
 
   assert.deepEqual(model.sent.at(-1).args, { change: "3f9c21aa", end: "revert" });
 });
+
+test("a view reads again when the session has a new connection", () => {
+  const state = { title: "Editor", index: "lamps", applies: true };
+  const model = fakeModel({ state, value: 0 });
+  frame({ model, el: document.createElement("div") }, { named: "svc-test" });
+  assert.deepEqual(model.sent, []);
+
+  model.change("state", { ...state, outdated: true });
+
+  assert.deepEqual(model.sent.map(({ call }) => call), ["read_again"]);
+});

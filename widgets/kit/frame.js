@@ -394,6 +394,9 @@ export function frame({ model, el }, { named, diff, tools: more = [], retry = ""
   }
 
   link.watch("state", drawState);
+  link.watch("state", (state) => {
+    if (state?.outdated) void run("read_again");
+  });
   link.watch("height", edge.draw);
   // marimo runs the cells that read this editor when the view saves a trait.
   const saveRevision = debounce(() => {

@@ -139,25 +139,22 @@ class Editor(DecisionTraits):
         """Draw the current hits in another display; the base class has none."""
 
     def take_connection(self, client: AsyncClient) -> None:
-        """Use the new connection of the session if it is to the same application, and read again.
+        """Use the new connection of the session if it is to the same application.
 
-        Another application has other data: the draft is not for it, and the editor says so.
+        A view reads again then; an editor without one does not, for widgets of cells that were run
+        again never end. Another application has other data: the draft is not for it, and the editor
+        says so.
         """
         same_application = client.connection.app_id == self.client.connection.app_id
         if not self._ready:
             return
+        facts: dict[str, Any] = {}
         if same_application:
             self.client = client
-            event_loop.begin(self._read_again())
+            facts["outdated"] = True
         other = "" if same_application else client.connection.app_id
-        facts = {"address": self.client.connection.address, "sessionApplication": other}
+        facts |= {"address": self.client.connection.address, "sessionApplication": other}
         run_on_loop(lambda: self._update_state(**facts))
-
-    async def _read_again(self) -> None:
-        try:
-            await self.refresh()
-        except SvcError as error:
-            self._update_state(error=explain(error))
 
     # Methods for an editor that contains this one, and applies its draft.
 
@@ -274,6 +271,18 @@ class Editor(DecisionTraits):
             self._update_state(busy="")
         await self.note_interrupted()
         self._set_draft(self._draft.rebase(saved))
+
+    @call
+    async def read_again(self) -> None:
+        """Read with the new connection of the session, once for all views."""
+        if not self.state.get("outdated"):
+            return
+        self._update_state(outdated=False)
+        try:
+            self._update_state(readOnly=await self.find_missing_right())
+            await self.refresh()
+        except SvcError as error:
+            self._update_state(error=explain(error))
 
     @call
     async def end_interrupted(self, change: str, end: End) -> None:

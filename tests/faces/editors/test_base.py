@@ -295,6 +295,26 @@ def test_an_editor_follows_the_new_connection_of_the_session(
     assert svc.current().get_settings(shop)["hitsPerPage"] == 7
 
 
+def test_an_editor_reads_again_for_a_view_only(client: Client, shop: str, service: Running) -> None:
+    set_current(client)
+    key = client.add_key(acl=["search", "settings"])["key"]
+    editor, other = PageSize(shop), PageSize(shop)
+    client.wait(client.set_settings(shop, {"hitsPerPage": 9}), index=shop)
+    saved = editor.saved
+
+    svc.connect(url=service.url, app_id=service.appId, api_key=key)
+
+    assert editor.saved == other.saved == saved != 9
+    event_loop.run(editor.read_again())
+    event_loop.run(editor.read_again())
+    assert editor.saved == 9
+    assert "editSettings" in editor.state["readOnly"]
+    assert (editor.state["outdated"], other.state["outdated"]) == (False, True)
+    svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
+    event_loop.run(editor.read_again())
+    assert editor.state["readOnly"] == ""
+
+
 def test_an_editor_stays_where_its_draft_belongs(
     client: Client, shop: str, service: Running
 ) -> None:
