@@ -7,16 +7,25 @@ letters with accents as several characters.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 
-class Composed(NamedTuple):
-    """A composed character, with its start and end offsets in the original text."""
+class LocatedText(NamedTuple):
+    """A text made of another one, with the start and end offset there of each of its characters."""
 
-    character: str
-    start: int
-    end: int
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    @classmethod
+    def in_place(cls, text: str) -> LocatedText:
+        """Return a text whose characters are at the same offsets as in the other one."""
+        return cls(text, range(len(text)), range(1, len(text) + 1))
+
+    def part(self, start: int, end: int) -> LocatedText:
+        """Return a part of the text."""
+        return LocatedText(self.text[start:end], self.starts[start:end], self.ends[start:end])
 
 
 def compose(text: str) -> str:
@@ -26,15 +35,17 @@ def compose(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def locate_composed(text: str) -> list[Composed]:
-    """Return the characters of `compose(text)` with their offsets in the text."""
+def locate_composed(text: str) -> LocatedText:
+    """Return `compose(text)` with the offsets of its characters in the text."""
     if unicodedata.is_normalized("NFC", text):
-        return [Composed(letter, at, at + 1) for at, letter in enumerate(text)]
-    return [
-        Composed(letter, start, end)
+        return LocatedText.in_place(text)
+    composed = [
+        (letter, start, end)
         for start, end in _find_sequences(text)
         for letter in unicodedata.normalize("NFC", text[start:end])
     ]
+    letters, starts, ends = zip(*composed, strict=True)
+    return LocatedText("".join(letters), starts, ends)
 
 
 def _find_sequences(text: str) -> Iterator[tuple[int, int]]:

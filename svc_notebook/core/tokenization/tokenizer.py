@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count, pairwise
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from svc_notebook.core.tokenization.character_table import (
     AsciiTable,
     make_table,
 )
-from svc_notebook.core.tokenization.composition import compose, locate_composed
+from svc_notebook.core.tokenization.composition import LocatedText, compose, locate_composed
 from svc_notebook.core.tokenization.joined_words import (
     APOSTROPHES,
     JOINERS,
@@ -60,17 +60,6 @@ class Position(NamedTuple):
     start: int
     end: int
     tokens: tuple[Token, ...]
-
-
-class _Chain(NamedTuple):
-    """A chain of letters and joiners, with the start and end offsets of each of its characters."""
-
-    text: str
-    starts: Sequence[int]
-    ends: Sequence[int]
-
-    def token(self, text: str, start: int, end: int) -> Token:
-        return Token(text, self.starts[start], self.ends[end - 1])
 
 
 @dataclass(frozen=True)
@@ -181,7 +170,7 @@ def split_camel(text: str) -> str:
 def tokens(text: str, rules: TokenizerSettings, *, camel: bool = False) -> list[Token]:
     """Return the words of a text, as `split` does, with their offsets."""
     return [
-        chain.token(word.text, *word.span())
+        _token_of(chain, word.text, *word.span())
         for chain in _read_chains(text, rules, camel=camel)
         for word in read_chain(chain.text)
     ]
@@ -208,38 +197,65 @@ def find_tokens(
 
     `folded` is the folded text, if it is known.
     """
-    folded = folded or fold(text, rules)
-    if camel or not _is_in_place(text, folded, rules):
-        chains = _chains_by_character(text, rules, camel)
-        return [token for chain in chains for token in _index_tokens(chain, words)]
-    padded = f" {folded} "
-    tokens = [token for word in words for token in _find_word(padded, word)]
-    if len(words) == 1 and not has_joiner(folded):
+    located = _fold_located(text, rules, camel, folded)
+    padded = f" {located.text} "
+    tokens = [
+        _token_of(located, word, start, start + len(word))
+        for word in words
+        for start in _find_word(padded, word)
+    ]
+    if len(words) == 1 and not has_joiner(located.text):
         return tokens
-    for start, chain in find_chains(folded):
-        tokens += _index_tokens(_chain_at(start, chain), words)
+    for start, chain in find_chains(located.text):
+        tokens += _index_tokens(located.part(start, start + len(chain)), words)
     return sorted(tokens, key=itemgetter(1))
 
 
-def _read_chains(text: str, rules: TokenizerSettings, *, camel: bool) -> list[_Chain]:
-    folded = fold(text, rules)
-    if camel or not _is_in_place(text, folded, rules):
-        return _chains_by_character(text, rules, camel)
+def _read_chains(text: str, rules: TokenizerSettings, *, camel: bool) -> Iterator[LocatedText]:
+    located = _fold_located(text, rules, camel)
     # Nothing between two chains can match the next one, so a forward search finds it.
-    chains, end = [], 0
-    for chain in folded.split():
-        start = folded.index(chain, end)
+    end = 0
+    for chain in located.text.split():
+        start = located.text.index(chain, end)
         end = start + len(chain)
-        chains.append(_chain_at(start, chain))
-    return chains
+        yield located.part(start, end)
 
 
-def _chain_at(start: int, chain: str) -> _Chain:
-    end = start + len(chain)
-    return _Chain(chain, range(start, end), range(start + 1, end + 1))
+def _fold_located(
+    text: str, rules: TokenizerSettings, camel: bool, folded: str = ""
+) -> LocatedText:
+    """Return the folded text with the offsets of its characters in the text."""
+    folded = folded or fold(text, rules)
+    if not camel and _is_in_place(text, folded, rules):
+        return LocatedText.in_place(folded)
+    letters, starts, ends = locate_composed(text)
+    table = rules.table
+    pieces = [table[ord(letter)] for letter in letters]
+    if "" in pieces:
+        ends = [_after_accents(text, end, table) for end in ends]
+    for position in _find_breaks(letters, rules, camel=camel):
+        pieces[position] = f" {pieces[position]}"
+    return LocatedText(
+        trim_joiners("".join(pieces)),
+        [start for start, piece in zip(starts, pieces, strict=True) for _ in piece],
+        [end for end, piece in zip(ends, pieces, strict=True) for _ in piece],
+    )
 
 
-def _index_tokens(chain: _Chain, words: Collection[str]) -> list[Token]:
+def _find_breaks(text: str, rules: TokenizerSettings, *, camel: bool) -> set[int]:
+    """Return the offsets in a composed text at which a word begins without a blank before it."""
+    breaks = set(find_breaks(text, rules.languages) if rules.languages else ())
+    if camel:
+        pairs = enumerate(pairwise(text), 1)
+        breaks |= {at for at, (before, letter) in pairs if before.islower() and letter.isupper()}
+    return breaks
+
+
+def _token_of(located: LocatedText, text: str, start: int, end: int) -> Token:
+    return Token(text, located.starts[start], located.ends[end - 1])
+
+
+def _index_tokens(chain: LocatedText, words: Collection[str]) -> list[Token]:
     """Return the wanted words and parts of a chain, each once."""
     tokens = [
         token
@@ -250,12 +266,14 @@ def _index_tokens(chain: _Chain, words: Collection[str]) -> list[Token]:
     return sorted(dict.fromkeys(tokens), key=itemgetter(1))
 
 
-def _read_positions(chain: _Chain) -> Iterator[Position]:
+def _read_positions(chain: LocatedText) -> Iterator[Position]:
     for word in read_chain(chain.text):
-        whole, layout = chain.token(word.text, *word.span()), word.positions
+        whole, layout = _token_of(chain, word.text, *word.span()), word.positions
         for number, here in enumerate(layout):
             positions = [
-                whole if part == WHOLE_WORD else chain.token(word.parts[part], *word.span(part))
+                whole
+                if part == WHOLE_WORD
+                else _token_of(chain, word.parts[part], *word.span(part))
                 for part in here
             ]
             start = positions[-1].start if number else whole.start
@@ -269,11 +287,8 @@ def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettin
         return token.end
     seen = 0
     part = text[token.start : token.end]
-    # ASCII letters are composed; most words are highlighted without a call.
-    located = (
-        zip(part, count(), count(1), strict=False) if part.isascii() else locate_composed(part)
-    )
-    for letter, _, end in located:
+    letters_of_part, _, ends = locate_composed(part)
+    for letter, end in zip(letters_of_part, ends, strict=True):
         piece = rules.table[ord(letter)]
         seen += 0 if piece in JOINERS else len(piece.replace(" ", ""))
         if seen >= letters:
@@ -291,35 +306,13 @@ def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
     return all(len(table[ord(letter)]) == 1 for letter in set(text))
 
 
-def _find_word(padded: str, word: str) -> list[Token]:
-    """Find a word in a folded text padded with a blank at both ends."""
-    tokens, enclosed = [], f" {word} "
+def _find_word(padded: str, word: str) -> Iterator[int]:
+    """Find a word in a folded text padded with a blank at both ends; return its offsets there."""
+    enclosed = f" {word} "
     start = padded.find(enclosed)
     while start >= 0:
-        tokens.append(Token(word, start, start + len(word)))
+        yield start
         start = padded.find(enclosed, start + 1)
-    return tokens
-
-
-def _chains_by_character(text: str, rules: TokenizerSettings, camel: bool) -> list[_Chain]:
-    chains: list[_Chain] = []
-    table, composed = rules.table, compose(text)
-    breaks = frozenset(find_breaks(composed, rules.languages) if rules.languages else ())
-    chain, starts, ends = "", list[int](), list[int]()
-    before = ""
-    for position, (letter, start, end) in enumerate(locate_composed(text)):
-        is_break = position in breaks or (camel and before.islower() and letter.isupper())
-        before = letter
-        # A blank in the piece ends a chain.
-        for number, letters in enumerate(table[ord(letter)].split(" ")):
-            if chain and (number or is_break):
-                chains.append(_Chain(chain, starts, ends))
-                chain, starts, ends = "", [], []
-            if letters:
-                chain += letters
-                starts += [start] * len(letters)
-                ends += [_after_accents(text, end, table)] * len(letters)
-    return [*chains, _Chain(chain, starts, ends)] if chain else chains
 
 
 def _after_accents(text: str, end: int, table: dict[int, str]) -> int:
