@@ -22,7 +22,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 # A change of what is installed can affect every group. What all tests start from, the fixtures in
 # tests/conftest.py, is tested by those that are not slow.
-DEPENDENCIES = ("constraints.txt", "hashes.txt", "pyproject.toml")
+PROJECT = "pyproject.toml"
+DEPENDENCIES = ("constraints.txt", "hashes.txt", PROJECT)
 PACKAGE = "svc_notebook/"
 
 
@@ -194,8 +195,18 @@ def list_changes(base: str) -> list[str] | None:
     """Return the paths that differ from a commit, new files included; None if that is unknown."""
     if not base or git("cat-file", "-t", base) != "commit":
         return None
-    new = git("ls-files", "--others", "--exclude-standard")
-    return [*git("diff", "--name-only", base).splitlines(), *new.splitlines()]
+    new = git("ls-files", "--others", "--exclude-standard").splitlines()
+    changed = git("diff", "--name-only", base).splitlines()
+    if changes_version_only(base):
+        changed.remove(PROJECT)
+    return [*changed, *new]
+
+
+def changes_version_only(base: str) -> bool:
+    """Return whether the project file differs from a commit in the version of the project alone."""
+    lines = git("diff", "--unified=0", base, "--", PROJECT).splitlines()
+    changed = [line for line in lines if line[0] in "+-" and not line.startswith(("+++", "---"))]
+    return bool(changed) and all(line[1:].startswith("version = ") for line in changed)
 
 
 def git(*words: str) -> str:
