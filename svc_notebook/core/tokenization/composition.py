@@ -18,11 +18,6 @@ class LocatedText(NamedTuple):
     starts: Sequence[int]
     ends: Sequence[int]
 
-    @classmethod
-    def in_place(cls, text: str) -> LocatedText:
-        """Return a text whose characters are at the same offsets as in the other one."""
-        return cls(text, range(len(text)), range(1, len(text) + 1))
-
     def part(self, start: int, end: int) -> LocatedText:
         """Return a part of the text."""
         return LocatedText(self.text[start:end], self.starts[start:end], self.ends[start:end])
@@ -38,7 +33,7 @@ def compose(text: str) -> str:
 def locate_composed(text: str) -> LocatedText:
     """Return `compose(text)` with the offsets of its characters in the text."""
     if unicodedata.is_normalized("NFC", text):
-        return LocatedText.in_place(text)
+        return LocatedText(text, range(len(text)), range(1, len(text) + 1))
     composed = [
         (letter, start, end)
         for start, end in _find_sequences(text)

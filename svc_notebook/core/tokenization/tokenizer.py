@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import count, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -200,7 +200,7 @@ def find_tokens(
     located = _fold_located(text, rules, camel, folded)
     padded = f" {located.text} "
     tokens = [
-        _token_of(located, word, start, start + len(word))
+        Token(word, located.starts[start], located.ends[start + len(word) - 1])
         for word in words
         for start in _find_word(padded, word)
     ]
@@ -225,11 +225,12 @@ def _fold_located(
     text: str, rules: TokenizerSettings, camel: bool, folded: str = ""
 ) -> LocatedText:
     """Return the folded text with the offsets of its characters in the text."""
-    folded = folded or fold(text, rules)
-    if not camel and _is_in_place(text, folded, rules):
-        return LocatedText.in_place(folded)
+    table, folded = rules.table, folded or fold(text, rules)
+    if not camel and len(folded) == len(text):
+        is_plain = rules.has_default_ascii_folding and text.isascii()
+        if is_plain or all(len(table[ord(letter)]) == 1 for letter in set(text)):
+            return LocatedText(folded, range(len(text)), range(1, len(text) + 1))
     letters, starts, ends = locate_composed(text)
-    table = rules.table
     pieces = [table[ord(letter)] for letter in letters]
     if "" in pieces:
         ends = [_after_accents(text, end, table) for end in ends]
@@ -287,23 +288,14 @@ def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettin
         return token.end
     seen = 0
     part = text[token.start : token.end]
-    letters_of_part, _, ends = locate_composed(part)
-    for letter, end in zip(letters_of_part, ends, strict=True):
+    # ASCII letters are composed; most words are highlighted without a call.
+    composed, ends = (part, count(1)) if part.isascii() else locate_composed(part)[::2]
+    for letter, end in zip(composed, ends, strict=False):
         piece = rules.table[ord(letter)]
         seen += 0 if piece in JOINERS else len(piece.replace(" ", ""))
         if seen >= letters:
             return _after_accents(text, token.start + end, rules.table)
     return token.end
-
-
-def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
-    """Return whether each character of a text was folded to exactly one."""
-    if len(folded) != len(text):
-        return False
-    if rules.has_default_ascii_folding and text.isascii():
-        return True
-    table = rules.table
-    return all(len(table[ord(letter)]) == 1 for letter in set(text))
 
 
 def _find_word(padded: str, word: str) -> Iterator[int]:
