@@ -302,6 +302,79 @@ TEXTS = {
         [("Élodie", "Besançon"), ("Noël", "Orléans"), ("Françoise", "Nîmes"), ("Jérôme", "Évian")],
         encoding="mac_roman",
     ),
+    "a table of two columns below titles, above as many remarks": Everyday(
+        "Table 7\nHarvest of apples, by year\nPreliminary results\nYear;Harvest\n;t\n2019;8301\n"
+        "2020;8316\n2021;8315\n__________\nAs of 2020: new method.\nOffice of harvests, 2023\n"
+        "Created: 2023-05-31 / 10:11\n",
+        "Year Harvest", [(2019, 8301), (2020, 8316), (2021, 8315)],
+    ),
+    "groups of columns above a header, and remarks in Portuguese": Everyday(
+        '"Tabela 12 - Escolas"\n"Variável - Escolas (Unidades)"\n"Cidade","Ano"\n'
+        '"Cidade","2020","2021"\n"Belém","227","225"\n"Natal","109","111"\n"Recife","51","..."\n'
+        '"Fonte: Instituto de Escolas"\n"Notas"\n"1 - Data de referência em julho"\n',
+        "Cidade 2020 2021",
+        [("Belém", 227, 225), ("Natal", 109, 111), ("Recife", 51, None)],
+    ),
+    "a row of types below the names": Everyday(
+        "day\tid\tpage\tseconds\nDate\tUInt64\tLowCardinality(String)\tNullable(Float64)\n"
+        "2023-05-01\t41\t/a\t1.5\n2023-05-02\t12\t/b\t\\N\n2023-05-03\t13\t/c\t2\n",
+        "day id page seconds",
+        [("2023-05-01", 41, "/a", 1.5), ("2023-05-02", 12, "/b", None),
+         ("2023-05-03", 13, "/c", 2)], ".tsv",
+    ),
+    "a row of words for types that is a row": Everyday(
+        "column,kind\ndate,text\nday,date\nqty,number\n", "column kind",
+        [("date", "text"), ("day", "date"), ("qty", "number")],
+    ),
+    "tabs that end long numbers between blanks": Everyday(
+        "number     ,order    ,time                 ,amount  ,\n"
+        "2023050122001400001 \t,T200 \t,2023-05-01 10:11:12 ,45.00   ,\n"
+        "2023050222001400002 \t, \t,2023-05-02 10:11:12 ,1200.50 ,\n"
+        "2023050322001400003 \t,T203 \t,2023-05-03 10:11:12 ,7.90    ,\n",
+        "number order time amount",
+        [("2023050122001400001", "T200", "2023-05-01 10:11:12", 45),
+         ("2023050222001400002", None, "2023-05-02 10:11:12", 1200.5),
+         ("2023050322001400003", "T203", "2023-05-03 10:11:12", 7.9)],
+    ),
+    "tabs that end the cells of one column": Everyday(
+        "order,item\n0012345\t,Desk\n0012346\t,Lamp\n0012347\t,Bell\n", "order item",
+        [("0012345", "Desk"), ("0012346", "Lamp"), ("0012347", "Bell")],
+    ),
+    "prompts of a database client": Everyday(
+        "\nSQL> select empno, ename, sal from emp;\n\n     EMPNO ENAME             SAL\n"
+        "---------- ---------- ----------\n      7369 SMITH             800\n"
+        "      7499 ALLEN            1600\n\n2 rows selected.\n\nSQL> spool off\n",
+        "EMPNO ENAME SAL", [(7369, "SMITH", 800), (7499, "ALLEN", 1600)], ".lst",
+    ),
+    "one blank between names that cells of different lengths follow": Everyday(
+        "USER         PID STAT START   COMMAND\nroot           1 Ss   May01   /sbin/init splash\n"
+        "ann         2301 Sl+  10:11   python -m x\nwww          801 S    May01   nginx: worker\n",
+        "USER PID STAT START COMMAND",
+        [("root", 1, "Ss", "May01", "/sbin/init splash"),
+         ("ann", 2301, "Sl+", "10:11", "python -m x"),
+         ("www", 801, "S", "May01", "nginx: worker")], ".txt",
+    ),
+    "one blank inside of a name": Everyday(
+        "Size  Mounted on     Kind\n7.8G  /dev           a b\n468G  /              c d\n"
+        "1.6G  /run/user/100  e\n",
+        "Size|Mounted on|Kind",
+        [("7.8G", "/dev", "a b"), ("468G", "/", "c d"), ("1.6G", "/run/user/100", "e")], ".txt",
+    ),
+    "Latin letters in names of a Korean table": Everyday(
+        '"노드ID","번호","이름","X좌표","Y좌표","수"\r\n"100","01001","종로2가사거리","126.98","37.5","1,204"\r\n'
+        '"200","01002","창경궁","126.99","37.6","980"\r\n"300","01003","명륜3가","126.91","37.7","3,077"\r\n',
+        "노드ID 번호 이름 X좌표 Y좌표 수",
+        [(100, "01001", "종로2가사거리", 126.98, 37.5, 1204),
+         (200, "01002", "창경궁", 126.99, 37.6, 980),
+         (300, "01003", "명륜3가", 126.91, 37.7, 3077)], ".csv", "cp949",
+    ),
+    "a count of records in several cells below the rows": Everyday(
+        "n,order,user,zip,item,label\n1204,A-1,ann,02139,7,x\n1205,A-2,bob,10001,7,\n"
+        "1206,A-3,cid,94103,8,\n\n3,record(s) downloaded,from shop_x\n",
+        "n order user zip item label",
+        [(1204, "A-1", "ann", "02139", 7, "x"), (1205, "A-2", "bob", "10001", 7, None),
+         (1206, "A-3", "cid", "94103", 8, None)],
+    ),
 }  # fmt: skip
 
 RECORDED = json.loads(Path(__file__).with_name("recorded_exports.json").read_text(encoding="utf-8"))

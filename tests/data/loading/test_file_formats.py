@@ -59,6 +59,8 @@ REFUSED = {
     "a system log": b"May  1 10:11:12 host sshd[12]: accepted\n" * 9,
     "a file of SQL statements": b"-- MySQL dump 10.13\n--\nCREATE TABLE `t` (`a` int);\n",
     "a file of SQL statements ": b"INSERT INTO t (a, b) VALUES (1, 'x'), (2, 'y');\n",
+    "a log of Git": b"commit a1b2c3d4 (HEAD -> main)\nAuthor: A <a@x.org>\n\n    Add x\n",
+    "a listing of files": b"total 8\n-rw-r--r-- 1 a b 12 May  1 10:11 x y.csv\n",
     "a vCard file": b"BEGIN:VCARD\nVERSION:3.0\nFN:Ada\nEND:VCARD\n",
     "a calendar": b"BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n",
     "an LDIF file": b"version: 1\n\ndn: cn=Ada,dc=example\nobjectClass: person\ncn: Ada\n",

@@ -99,11 +99,7 @@ async def _run_until_cancelled(
 
 
 async def send_here(
-    client: AsyncClient,
-    partition: Any,
-    target: str,
-    options: LoadSettings,
-    sending: SendSettings,
+    client: AsyncClient, partition: Any, target: str, options: LoadSettings, sending: SendSettings
 ) -> LoadResult:
     """Send one partition from this process."""
     source = partition

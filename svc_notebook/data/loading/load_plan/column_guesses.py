@@ -38,10 +38,7 @@ from svc_notebook.data.loading.text_cells.amounts import (
 )
 from svc_notebook.data.loading.text_cells.dates import DateForm
 from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
-from svc_notebook.data.loading.text_cells.missing_words import (
-    find_missing_words,
-    find_number_words,
-)
+from svc_notebook.data.loading.text_cells.missing_words import find_missing_words, find_number_words
 
 EXPONENT = re.compile("[eE]")
 POINT_GROUPS = AmountForm(",", ".")

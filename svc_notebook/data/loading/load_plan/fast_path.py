@@ -39,11 +39,7 @@ from svc_notebook.data.loading.load_plan.ids import (
     reason_against,
 )
 from svc_notebook.data.loading.load_plan.mixed_columns import frequent_type
-from svc_notebook.data.loading.load_plan.profile import (
-    MAX_ID_BYTES,
-    choose_columns,
-    id_fields,
-)
+from svc_notebook.data.loading.load_plan.profile import MAX_ID_BYTES, choose_columns, id_fields
 from svc_notebook.data.loading.load_plan.type_inference import (
     ColumnTexts,
     count_sample_rows,

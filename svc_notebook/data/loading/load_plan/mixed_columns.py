@@ -63,9 +63,7 @@ class MixedColumn:
 
 
 def find_mixed_columns(
-    table: SourceTable,
-    columns: Sequence[ColumnProfile],
-    sample: Mapping[TableColumn, ColumnTexts],
+    table: SourceTable, columns: Sequence[ColumnProfile], sample: Mapping[TableColumn, ColumnTexts]
 ) -> tuple[MixedColumn, ...]:
     """Find columns of text that only a few values prevent from being numbers or booleans."""
     suspects = _find_suspects(columns, sample)

@@ -265,11 +265,7 @@ def _aggregates(
 
 
 def _typed_column(
-    table: SourceTable,
-    field: TableColumn,
-    counts: Aggregates,
-    forms: Forms,
-    options: LoadSettings,
+    table: SourceTable, field: TableColumn, counts: Aggregates, forms: Forms, options: LoadSettings
 ) -> ColumnProfile:
     json_sql = _typed_sql(table, field, forms, options)
     counted = ((check, counts[count_if(check.bad)]) for check in json_sql.checks)

@@ -37,11 +37,7 @@ RECORD_TOO_LARGE = re.compile(r"is too big size=\d+/(\d+) bytes")
 
 
 async def load_source(
-    client: AsyncClient,
-    source: Source,
-    index: str,
-    options: LoadSettings,
-    sending: SendSettings,
+    client: AsyncClient, source: Source, index: str, options: LoadSettings, sending: SendSettings
 ) -> LoadResult:
     """Load one source in this process.
 
@@ -71,11 +67,7 @@ def _find_record_limit(error: Refused) -> int | None:
 
 
 async def _load_once(
-    client: AsyncClient,
-    source: Source,
-    index: str,
-    options: LoadSettings,
-    sending: SendSettings,
+    client: AsyncClient, source: Source, index: str, options: LoadSettings, sending: SendSettings
 ) -> LoadResult:
     started = source.started if isinstance(source, RecordStream) else monotonic()
     db = Database()

@@ -66,13 +66,7 @@ from svc_notebook.data.loading.sending.stored_records import (
 )
 from svc_notebook.data.loading.sending.verification import check_differences, still_holds
 from svc_notebook.data.loading.sending.verification import verify as read_back
-from svc_notebook.errors import (
-    BadInput,
-    CallFailed,
-    KeyRefused,
-    SvcError,
-    TaskFailed,
-)
+from svc_notebook.errors import BadInput, CallFailed, KeyRefused, SvcError, TaskFailed
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient

@@ -159,9 +159,16 @@ def usual_width(rows: Sequence[Row]) -> int:
     filled = max(sum(map(bool, row)) for _, row in rows if len(row) == usual)
     if filled >= MIN_WIDE_CELLS:  # another table, not remarks
         return usual
-    wide = [width for width in widths if width >= MIN_WIDE_CELLS]
+    wide = [width for width in widths if width >= MIN_WIDE_CELLS or _has_values(rows, width)]
     cells, width = max(((_count_run_cells(rows, width), width) for width in wide), default=(0, 0))
     return width if cells > filled * widths[usual] else usual
+
+
+def _has_values(rows: Sequence[Row], width: int) -> bool:
+    """Return whether rows of several cells, unlike those of a text, have a column of values."""
+    below = [row for _, row in rows if len(row) == width > 1][1:]
+    columns = zip(*below[-MIN_RUN_ROWS:], strict=True)
+    return any(column_kind(column) in (NUMBER, MOMENT) for column in columns)
 
 
 def _count_run_cells(rows: Sequence[Row], width: int) -> int:
@@ -410,10 +417,11 @@ def _find_numbers(columns: Sequence[Sequence[str]], several_blanks: bool) -> str
 def is_padded(lines: Sequence[str], rows: Sequence[Row], dialect: Dialect) -> bool:
     """Return whether blanks around separators, outside of quotes, belong to them.
 
-    A blank follows nearly every separator, or precedes most, or fills up the cells of some column.
+    A blank follows nearly every separator, or precedes most, or fills up the cells of some column,
+    or a tab ends them, which keeps a spreadsheet from reading them as numbers.
     `rows` are what the csv module finds in the lines, with these blanks.
     """
-    if all(cell == cell.strip(" ") for _, row in rows for cell in row):
+    if all(cell == cell.strip(dialect.blanks) for _, row in rows for cell in row):
         return False
     first = lines[:SAMPLE_ROWS]
     records = [
@@ -421,13 +429,21 @@ def is_padded(lines: Sequence[str], rows: Sequence[Row], dialect: Dialect) -> bo
         for record in split_records(first, dialect)
         if record.strip(LINE_ENDS)
     ]
+    blanks = (*dialect.blanks,)
     begins = [cell.startswith(" ") for record in records for cell in record[1:] if cell]
-    ends = [cell.endswith(" ") for record in records for cell in record[1:-1] if cell]
+    ends = [cell.endswith(blanks) for record in records for cell in record[1:-1] if cell]
     return (
         (len(begins) > 1 and sum(begins) >= PADDED_SHARE * len(begins))
         or (len(ends) > 1 and sum(ends) >= ENDING_SHARE * len(ends))
         or _has_filled_column(records[1:])
+        or ("\t" in blanks and _has_tabbed_column(records[1:]))
     )
+
+
+def _has_tabbed_column(records: Sequence[Sequence[str]]) -> bool:
+    """Return whether a tab ends all cells of a column."""
+    columns = list(zip(*records, strict=False))
+    return any(all(cell.rstrip(LINE_ENDS).endswith("\t") for cell in column) for column in columns)
 
 
 def _has_filled_column(records: Sequence[Sequence[str]]) -> bool:

@@ -52,6 +52,11 @@ class Dialect:
     # The columns whose quoted values are values, whatever their lines look like.
     texts: frozenset[int] = frozenset()
 
+    @property
+    def blanks(self) -> str:
+        """The characters around a cell that can belong to the separator."""
+        return " " if self.separator == "\t" else " \t"
+
 
 def longest_record(path: Path, dialect: Dialect) -> int:
     """Return the bytes of a file's longest record; a record ends at a line end outside quotes."""

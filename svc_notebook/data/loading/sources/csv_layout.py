@@ -46,14 +46,8 @@ from svc_notebook.data.loading.sources.csv_lines import (
     without_comments,
 )
 from svc_notebook.data.loading.text_cells.footers import count_footer_rows, may_be_footer
-from svc_notebook.data.loading.text_cells.header_names import (
-    Names,
-    count_tall_header,
-    name_columns,
-)
-from svc_notebook.data.loading.text_cells.header_score import (
-    rate_header,
-)
+from svc_notebook.data.loading.text_cells.header_names import Names, count_tall_header, name_columns
+from svc_notebook.data.loading.text_cells.header_score import rate_header
 from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide, state
 from svc_notebook.data.loading.text_cells.titles import find_titles, is_certain_header
 

@@ -150,14 +150,14 @@ class Layout:
 
         `inside` is whether one is open at its beginning.
         """
-        separator, quote = self.separator, self.dialect.quote
+        separator, quote, blanks = self.separator, self.dialect.quote, (*self.dialect.blanks,)
         body = line.rstrip(" \r\n") if separator == " " else line
         cells: list[str] = []
         at = 0
         while at >= 0:
             start = end = at
             if not inside:
-                while self.padded and body.startswith(" ", start):
+                while self.padded and body.startswith(blanks, start):
                     start += 1
                 inside = body.startswith(quote, start)
                 end = start + inside
@@ -168,7 +168,7 @@ class Layout:
             cell = body[start:stop] if stop >= 0 else body[start:]
             if self.padded and not inside:
                 filled = cell.rstrip("\r\n")
-                cell = filled.rstrip(" ") + cell[len(filled) :]
+                cell = filled.rstrip(self.dialect.blanks) + cell[len(filled) :]
             if self.bare_words and not inside and (word := cell.rstrip("\r\n")) in self.bare_words:
                 cell = cell[len(word) :]
             cells.append(cell)

@@ -40,6 +40,8 @@ MAX_DECISION_BYTES = 100_000
 # have ASCII letters as well. Words of one letter of an alphabet can be signs of another encoding.
 MIN_OTHER_LETTERS, MAX_MIXED_SHARE = 6, 0.2
 FIRST_IDEOGRAPH = "\u2e80"
+# Latin letters at an end of a word of ideographs or syllables, as an abbreviation has them.
+LATIN_END = re.compile(r"\b[A-Za-z]+(?=[\u2e80-\uff60]{2})|(?<=[\u2e80-\uff60]{2})[A-Za-z]+\b")
 MIN_TORN_WORDS = 2
 WORD = re.compile(r"[^\W\d_]+")
 # Bytes that are letters in the encodings of alphabets, and words of Hebrew ones.
@@ -294,7 +296,7 @@ def _is_hebrew(text: bytes) -> bool:
 
 
 def _is_other_script(text: str) -> bool:
-    words = [word for word in WORD.findall(text) if not word.isascii()]
+    words = [word for word in WORD.findall(LATIN_END.sub("", text)) if not word.isascii()]
     mixed = sum(any(letter.isascii() and letter.isalpha() for letter in word) for word in words)
     long = (word for word in words if len(word) > 1 or word >= FIRST_IDEOGRAPH)
     letters = {letter for word in long for letter in HALF_WIDTH.sub("", word).casefold()}

@@ -170,6 +170,10 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
                 ENTRIES),
     RefusedText("an RIS file", re.compile(r"TY  - \w"), ENTRIES),
     RefusedText("a vCard file", re.compile(r"BEGIN:VCARD", re.I), ENTRIES),
+    RefusedText("a log of Git", re.compile(r"commit [0-9a-f]{7,64}\b.*\n(Merge: .*\n)?Author: "),
+                "print a line for each commit instead, such as --pretty=format:%h%x09%an%x09%s"),
+    RefusedText("a listing of files", re.compile(
+        r"(total \d\S*|.*:)?\s*[-dlbcps][-rwxsStT]{9}[+.@]?\s"), ENTRIES),
     RefusedText("a calendar", re.compile(r"BEGIN:VCALENDAR", re.I), ENTRIES),
     RefusedText("a mailbox", re.compile(r"From \S+ .*\d{4}\n[A-Z][\w-]+: "), ENTRIES),
     RefusedText("a mail", re.compile(

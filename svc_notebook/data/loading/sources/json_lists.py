@@ -66,10 +66,7 @@ def read_document(path: Path) -> JsonDocument | None:
     """Find the lists of a file that is one JSON object; None for any other file."""
     if not path.stat().st_size:
         return None
-    with (
-        path.open("rb") as file,
-        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
-    ):
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return _scan(content)
 
 
@@ -118,10 +115,7 @@ def iterate_objects(path: Path, start: int = 0) -> Iterator[bytes]:
     """Yield the objects of a list that begins at a byte, or of a file of objects, as their JSON."""
     if not path.stat().st_size:
         return
-    with (
-        path.open("rb") as file,
-        mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
-    ):
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         first = 0
         outer = int(content[start : start + 1] == b"[")
         for token, step, depth in _read_tokens(content, start, path):

@@ -21,6 +21,7 @@ from svc_notebook.data.loading.sources.encoding import fresh
 from svc_notebook.data.loading.sources.printed_records import find_printed_records
 from svc_notebook.data.loading.sources.sdmx_tables import find_sdmx_table
 from svc_notebook.data.loading.text_cells.cell_kinds import NUMBER, TEXT, VALUE, column_kind
+from svc_notebook.data.loading.text_cells.header_names import is_format
 from svc_notebook.data.loading.text_cells.signals import Decision, state
 
 # The first lines among which a rule is looked for, the lines that are compared with it, and the
@@ -28,6 +29,8 @@ from svc_notebook.data.loading.text_cells.signals import Decision, state
 MAX_TITLE_LINES, MAX_CHECKED_LINES, MIN_AGREEING_SHARE = 40, 200, 0.9
 RULE = re.compile(r"(?=.*(?:--|==|\u2500\u2500|\u2550\u2550|:-|-:))[-+=:|\u2500-\u257f\s]+")
 WIDTH_RULE = re.compile(r"\s*(?:-+(?: +-+)+|=+(?: +=+)+)\s*")
+# The prompt of a database client, before a statement or at the end of its output.
+PROMPT = re.compile(r"\s*[A-Za-z][\w.@-]*(?:>|=[>#])(?:\s.*)?")
 PIPES = "|\u2502\u2551\u2506"
 # Separators of several characters.
 LONG_SEPARATORS = ("::", "||", "|~|", "~|~", "^^", "~~", ";;", "@@", "\u00a6\u00a6")
@@ -44,12 +47,6 @@ _PAIR = r'([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"=]*)'
 PAIR, PAIRS, MIN_PAIRS = re.compile(_PAIR), re.compile(rf"{_PAIR}(?:\s+{_PAIR})+"), 3
 # The rows of types below the names of a box.
 MAX_TYPE_ROWS = 2
-SQL_TYPE = re.compile(
-    r"u?(?:tiny|small|big|huge)?int(?:eger|\d+)?|double|float\d*|real|decimal\(.*\)|numeric\(.*\)"
-    r"|varchar(?:\(\d+\))?|text|str(?:ing)?|bool(?:ean)?|date|time|timestamp.*|[iu](?:8|16|32|64)"
-    r"|f(?:32|64)|blob|uuid|json|enum\(.*\)|struct\(.*\)|list\[.*\]|.+\[\]|---",
-    re.I,
-)
 # The minimum number of cells between blanks and tabs; all but one must be numbers.
 MIN_MIXED_CELLS = 3
 TOKEN = re.compile(r'"[^"]*"|\S+')
@@ -207,7 +204,7 @@ def _read_box(header: str, lines: Sequence[str], start: int) -> PrintedTable | N
     if not rows or not _agree([len(row) for row in rows], width):
         return None
     note = "the file is a printed table with rows between `|`"
-    types = list(takewhile(lambda row: all(map(SQL_TYPE.fullmatch, row)), rows[:MAX_TYPE_ROWS]))
+    types = list(takewhile(is_format, rows[:MAX_TYPE_ROWS]))
 
     def split(line: str) -> list[str]:
         cells = _split_pipes(line, framed) if _is_box_row(line) else []
@@ -260,7 +257,8 @@ def _split_at_widths(starts: Sequence[int], gaps: Sequence[int]) -> PrintedTable
 
     def split(line: str) -> list[str]:
         is_row = len(line.rstrip()) > gaps[0] and _has_gaps(line, gaps)
-        cells = _split_at([line], starts)[0] if is_row and not WIDTH_RULE.fullmatch(line) else []
+        is_other = WIDTH_RULE.fullmatch(line) or PROMPT.fullmatch(line)
+        cells = _split_at([line], starts)[0] if is_row and not is_other else []
         return [ENCLOSED.sub(r"\1", cell) for cell in cells]
 
     return _split_all("columns are separated by their width", split, len(starts))
@@ -384,8 +382,8 @@ def _find_blanks(rows: Sequence[str]) -> list[bool]:
 def _find_starts(rows: Sequence[str]) -> list[int]:
     """Return the places at which columns begin: after blanks in all rows.
 
-    One such blank is sufficient if the header, which is the first row, has several there, or after
-    a column of right-aligned values with digits.
+    One such blank is sufficient if the header, which is the first row, has several there, after a
+    column of right-aligned values with digits, or if most rows have several, and all a cell there.
     """
     blank = _find_blanks(rows)
     in_header = {
@@ -398,7 +396,10 @@ def _find_starts(rows: Sequence[str]) -> list[int]:
         if is_blank:
             run += 1
         elif run:
-            certain = run >= MIN_GAP or position - 1 in in_header
+            filled = [row.ljust(position)[position - MIN_GAP : position] for row in rows
+                      if row[position : position + 1].strip()]  # fmt: skip
+            padded = len(filled) == len(rows) < 2 * sum(map(str.isspace, filled))
+            certain = run >= MIN_GAP or position - 1 in in_header or padded
             if certain or _is_right_aligned(rows, starts[-1], position - 1):
                 starts.append(position)
                 narrow |= {position} if run < MIN_GAP else set()

@@ -16,9 +16,7 @@ FLAGGED = re.compile(r"(?P<value>[-+]?[\d.]+(?:[eE][-+]?\d+)?|:)(?: +[a-zA-Z]+)?
 MISSING = ":"
 
 
-def find_sdmx_table(
-    lines: Sequence[str],
-) -> tuple[str, Callable[[str], list[str] | None]] | None:
+def find_sdmx_table(lines: Sequence[str]) -> tuple[str, Callable[[str], list[str] | None]] | None:
     """Return the note and the reader of lines of such a table; `None` for other files."""
     header = HEADER.match(lines[0]) if lines else None
     if header is None:

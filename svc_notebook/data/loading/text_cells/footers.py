@@ -38,7 +38,8 @@ COUNT = re.compile(
 )
 REMARK = re.compile(
     r"(?:source|notes?|quellen?|hinweis|anmerkung|stand|confidential|vertraulich|generated|created"
-    r"|printed|exported|exportiert|erstellt|fuente|nota|remarque|copyright)\b.*"
+    r"|printed|exported|exportiert|erstellt|fuente|notas?|remarque|copyright|fonte|bron|kilde|källa"
+    r"|źródło|uwag[ai]|zdroj|poznámk[ay]|kaynak|источник|примечани[ея]|出典|注記?|資料|资料来源|자료)\b.*"
     r"|[_=*~-]{3,}|(?:©|\*|†|¹|\(|\d\) ).*",
     re.I,
 )
@@ -178,10 +179,8 @@ class _Body:
 
     def _counts_rows(self, row: Sequence[str], given: Sequence[str]) -> bool:
         """Return whether a row begins with a count of rows, and has few other cells."""
-        if len(given) < MIN_WIDTH_OF_REMARKS:
-            return COUNT.fullmatch(" ".join(given)) is not None
-        is_short = len(row) <= MAX_SHORT_SHARE * self.width
-        return is_short and COUNT.fullmatch(given[0]) is not None
+        is_short = len(given) < MIN_WIDTH_OF_REMARKS or len(row) <= MAX_SHORT_SHARE * self.width
+        return is_short and COUNT.fullmatch(" ".join(given)) is not None
 
     def _observe_total(self, row: Sequence[str], label: str, *, lacking: bool) -> Iterator[str]:
         named = is_total(label)

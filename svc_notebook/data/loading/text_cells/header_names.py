@@ -35,8 +35,14 @@ IMPORT_ID = '{"ImportId"'
 # The maximum number of rows below the names that describe the columns, with units for example, and
 # the columns of values by which such rows are recognized.
 MAX_DESCRIPTION_ROWS, MAX_DESCRIBED_COLUMNS = 8, 100
-# A cell of a row of formats below the names, as hydrological services write it: `15s`, `14n`.
-FORMAT = re.compile(r"\d{1,3}[sdn]")
+# A cell of a row of formats below the names, as hydrological services write it: `15s`, `14n`; or of
+# types, as databases and libraries of tables print them.
+FORMAT = re.compile(
+    r"\d{1,3}[sdn]|(?i:u?(?:tiny|small|big|huge)?int(?:eger|\d+)?|double|float\d*|real|uuid|json|blob"
+    r"|(?:var)?char(?:\(\d+\))?|text|str(?:ing)?|bool(?:ean)?|date|(?:date)?time(?:(?:stamp|\d|\().*)?"
+    r"|[iu](?:8|16|32|64)|f(?:32|64)|number|list\[.*\]|.+\[\]|---"
+    r"|(?:decimal|numeric|enum\d*|struct|nullable|array|map|lowcardinality|fixedstring)\(.*\))"
+)
 # Units of measurement: those that can have a prefix, such as the k of km, and others.
 SCALABLE_UNITS = (
     *("m", "g", "s", "A", "V", "W", "Wh", "VA", "VAr", "J", "Hz", "Pa", "bar", "l", "L", "mol"),
@@ -60,7 +66,7 @@ OTHER_UNITS = (
     *("d", "day", "days", "min", "minute", "minutes", "sec", "second", "seconds", "yr", "yrs"),
     *("year", "years", "ha", "t", "lb", "lbs", "oz", "ft", "in", "inches", "mi", "gal", "psi"),
     *("mph", "kn", "kt", "kts", "knot", "knots", "rpm", "dB", "dBA", "dBm", "ppm", "ppmv", "ppb"),
-    *("ppbv", "pH", "mmHg", "inHg", "lux", "cells", "count", "counts", "NTU", "PSU"),
+    *("ppbv", "pH", "mmHg", "inHg", "lux", "cells", "count", "counts", "NTU", "PSU", "Anzahl"),
     *("EUR", "USD", "GBP", "CHF", "\u20ac", "$", "\u00a3"),
 )
 PREFIXES = "\u00b5\u03bcumknMGcdh"
@@ -227,7 +233,7 @@ def count_description_rows(rows: Sequence[Sequence[str]]) -> int:
         _is_description(row, names, values) for row in others[:count]
     ):
         return 0
-    certain = count > 1 or _is_format(others[0]) or not all(others[0][n] for n in values) or units
+    certain = count > 1 or is_format(others[0]) or not all(others[0][n] for n in values) or units
     return count if certain else 0
 
 
@@ -268,7 +274,8 @@ def _is_description(row: Sequence[str], names: Sequence[str], values: Mapping[in
     return texts > missing and all(kind not in (below, NUMBER) for kind, below in kinds)
 
 
-def _is_format(row: Sequence[str]) -> bool:
+def is_format(row: Sequence[str]) -> bool:
+    """Return whether a row has the format or the type of each column."""
     return all(map(FORMAT.fullmatch, row))
 
 
@@ -287,7 +294,7 @@ def _are_units(row: Sequence[str]) -> bool:
 def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Return whether rows below the names are no parts of the names: several, or of one form."""
     last = rows[-1]
-    if all(cell.startswith(IMPORT_ID) for cell in last) or _is_format(last) or _are_units(last):
+    if all(cell.startswith(IMPORT_ID) for cell in last) or is_format(last) or _are_units(last):
         return True
     return len(rows) > 1 and all(names)
 

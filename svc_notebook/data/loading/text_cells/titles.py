@@ -94,6 +94,8 @@ def _has_metadata(row: Sequence[str]) -> bool:
 
 def is_certain_header(rows: Sequence[Sequence[str]], width: int) -> bool:
     """Return whether signals say that the first of regular rows is a header."""
+    while rows and len(rows[-1]) == 1 < width:  # remarks below the table
+        rows = rows[:-1]
     regular = sum(len(row) == width for row in rows) >= FULL_SHARE * len(rows)
     if not regular or len(rows) < 2:
         return False
