@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_notebook.core.tokenization import character_table
 from svc_notebook.core.tokenization.character_table import BREAK
 from svc_notebook.core.tokenization.joined_words import (
     count_positions,
@@ -122,6 +123,9 @@ def test_a_batch_is_split_as_its_texts_one_by_one(
     expected = [word for text in texts for word in [*split(text, rules), BREAK]]
 
     assert split_all(texts, rules) == expected
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(character_table, "MAX_BLOCK_CHARACTERS", 3)
+        assert split_all(texts, rules) == expected
 
 
 @given(HOSTILE, RULES)

@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache
 
+import numpy as np
+
 from svc_notebook.core.tokenization.joined_words import (
     APOSTROPHES,
     JOINERS,
@@ -36,6 +38,9 @@ UNDECOMPOSED_LETTERS = {
     "\u0629": "\u0647",
     "\u0649": "\u064a",
 }
+UTF_32 = "utf-32-le"
+# Longer texts are translated in blocks, each of which takes 30 bytes a character.
+MAX_BLOCK_CHARACTERS = 250_000
 # The Arabic tatweel only stretches a word.
 TATWEEL = "\u0640"
 # The combining class of the Japanese voicing marks.
@@ -142,15 +147,41 @@ class CharacterTable(dict[int, str]):
 
 
 class AsciiTable(dict[int, str | None]):
-    """A character table that leaves breaks and non-ASCII characters unchanged."""
+    """A character table of ASCII text that leaves breaks unchanged."""
 
     def __init__(self, table: dict[int, str]) -> None:
         # None removes a character, too, and unlike an empty text does not slow the translation.
         super().__init__({code: table[code] or None for code in range(128)})
         self[ord(BREAK)] = BREAK
 
-    def __missing__(self, code: int) -> str:
-        return chr(code)
+
+def translate_in_arrays(text: str, table: dict[int, str]) -> str:
+    """Return a text with its characters replaced, except breaks.
+
+    Of texts that are not ASCII, `str.translate` looks up one character after the other, and takes
+    several times as long.
+    """
+    blocks = range(0, len(text), MAX_BLOCK_CHARACTERS)
+    return "".join(
+        _translate_block(text[start : start + MAX_BLOCK_CHARACTERS], table) for start in blocks
+    )
+
+
+def _translate_block(text: str, table: dict[int, str]) -> str:
+    codes = np.frombuffer(text.encode(UTF_32, "surrogatepass"), np.uint32)
+    present = np.flatnonzero(np.bincount(codes))
+    pieces = [BREAK if code == ord(BREAK) else table[code] for code in present.tolist()]
+    letters = np.zeros((len(pieces), max(map(len, pieces))), np.uint32)
+    for row, piece in zip(letters, pieces, strict=True):
+        row[: len(piece)] = np.frombuffer(piece.encode(UTF_32, "surrogatepass"), np.uint32)
+    numbers = np.zeros(present[-1] + 1, np.int32)
+    numbers[present] = np.arange(len(present))
+    rows = numbers[codes]
+    lengths = np.array([*map(len, pieces)], np.int32)[rows]
+    # The number of each letter of the result in its piece.
+    ends = np.cumsum(lengths, dtype=np.int32)
+    within = np.arange(ends[-1], dtype=np.int32) - np.repeat(ends - lengths, lengths)
+    return str(letters[np.repeat(rows, lengths), within].tobytes(), UTF_32, "surrogatepass")
 
 
 def simplify(character: str) -> str:

@@ -7,7 +7,6 @@ apostrophes is defined in `joined_words`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count, pairwise
@@ -19,14 +18,11 @@ from svc_notebook.core.tokenization.character_table import (
     INVISIBLE_SPACE,
     AsciiTable,
     make_table,
+    translate_in_arrays,
 )
 from svc_notebook.core.tokenization.composition import LocatedText, compose, locate_composed
 from svc_notebook.core.tokenization.joined_words import (
-    APOSTROPHES,
     JOINERS,
-    LINK,
-    PERIOD,
-    PERIODS,
     WHOLE_WORD,
     find_chains,
     has_joiner,
@@ -41,9 +37,6 @@ from svc_notebook.core.tokenization.word_breaks import (
     find_breaks,
     insert_breaks,
 )
-
-ASCII_RUN = re.compile(r"[\x00-\x7f]+")
-BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 class Token(NamedTuple):
@@ -127,19 +120,12 @@ def split_chains(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
     """Return the chains of all texts in one list, with a `BREAK` after each text's last chain."""
     if not texts:
         return []
-    if not rules.has_default_ascii_folding:
-        return [*_join_texts([fold(text, rules) for text in texts]).split(), BREAK]
-    texts = [text if text.isascii() else rules.separate(text) for text in texts]
-    table, whole = AsciiTable(rules.table), _join_texts(texts)
-    if whole.isascii():
-        return [*trim_joiners(whole.translate(table)).split(), BREAK]
-    # Few characters are not ASCII: those are folded first, the others together, which is faster.
-    whole = _join_texts(
-        [text if text.isascii() else _fold_beyond_ascii(text, rules) for text in texts]
+    table = rules.table
+    whole = _join_texts([text if text.isascii() else rules.separate(text) for text in texts])
+    folded = (
+        whole.translate(AsciiTable(table)) if whole.isascii() else translate_in_arrays(whole, table)
     )
-    # One other character would make the translation of the whole text slow.
-    whole = ASCII_RUN.sub(lambda run: run[0].translate(table), whole)
-    return [*trim_joiners(whole).split(), BREAK]
+    return [*trim_joiners(folded).split(), BREAK]
 
 
 def _join_texts(texts: Sequence[str]) -> str:
@@ -147,16 +133,6 @@ def _join_texts(texts: Sequence[str]) -> str:
     if whole.count(BREAK) != len(texts) - 1:
         whole = f" {BREAK} ".join(text.replace(BREAK, " ") for text in texts)
     return whole
-
-
-def _fold_beyond_ascii(text: str, rules: TokenizerSettings) -> str:
-    """Fold the characters of a text that are not ASCII; joiners remain as ASCII has them."""
-    return BEYOND_ASCII.sub(
-        lambda run: run[0].translate(rules.table).translate(_ASCII_JOINERS), text
-    )
-
-
-_ASCII_JOINERS = str.maketrans({PERIOD: PERIODS[0], LINK: APOSTROPHES[0]})
 
 
 def split_camel(text: str) -> str:

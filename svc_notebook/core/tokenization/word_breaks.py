@@ -68,6 +68,9 @@ def find_release(language: str) -> str:
 
 def find_breaks(text: str, languages: Languages) -> list[int]:
     """Return the offsets inside a text at which a word of these languages begins or ends."""
+    # One class of characters is found many times faster than one of several runs.
+    if not _characters_of(languages).search(text):
+        return []
     offsets = {
         run.start() + offset
         for run in _runs_of(languages).finditer(text)
@@ -88,6 +91,11 @@ def insert_breaks(text: str, languages: Languages, mark: str) -> str:
     if not breaks:
         return text
     return mark.join(text[start:end] for start, end in pairwise([0, *breaks, len(text)]))
+
+
+@cache
+def _characters_of(languages: Languages) -> re.Pattern[str]:
+    return re.compile(f"[{''.join(SCRIPTS[language] for language, _ in languages)}]")
 
 
 @cache
