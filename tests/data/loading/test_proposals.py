@@ -136,6 +136,36 @@ def test_titles_that_are_numbers_are_searched_before_other_names() -> None:
     assert settings["searchableAttributes"] == ["Film Name", "Director"]
 
 
+@pytest.mark.parametrize(
+    ("number", "title", "group", "text", "rank"),
+    [
+        ("Artikelnr", "Bezeichnung", "Marke", "Eine Lampe aus Holz.", "Bewertung"),
+        ("Référence", "Nom", "Marque", "Une lampe en bois.", "Avis"),
+        ("编号", "商品名称", "品牌", "这款台灯采用实木灯座和亚麻灯罩。", "销量"),
+        ("商品コード", "商品名", "ブランド", "木製の台座とリネンのシェードのランプです。", "評価"),
+        ("Артикул", "Название", "Марка", "Лампа из дерева и стекла.", "Рейтинг"),
+    ],
+)
+def test_names_of_other_languages_suggest_settings_and_the_id(
+    number: str, title: str, group: str, text: str, rank: str
+) -> None:
+    rows = [
+        {rank: n % 5, group: ["Aka", "Bobo"][n % 2], text[:5]: text, title: f"{title}{town}",
+         number: 100 + n}
+        for n, town in enumerate(TOWNS)
+    ]  # fmt: skip
+    rows[0][text[:5]] = f"2 {text}"
+
+    plan = loading.plan(rows, "x")
+
+    assert plan.notes == (f"`{number}` is unique; pass id={number!r}",)
+    assert plan.suggested_settings == {
+        "searchableAttributes": [title, text[:5], group],
+        "attributesForFaceting": [group],
+        "customRanking": [f"desc({rank})"],
+    }
+
+
 def test_sentences_ids_and_many_codes_of_digits_are_no_facets() -> None:
     settings = suggested(
         credit=["Photo by Ann Lee. Used with permission.", "Photo by Bo Ek, all rights reserved."]

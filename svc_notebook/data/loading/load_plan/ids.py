@@ -37,7 +37,13 @@ MAX_COUNTED_COLUMNS = 8
 # In fewer rows, a unique column of texts is proposed only if it has the name of an id.
 MIN_UNIQUE_ROWS = 3
 # A column of unique whole numbers is proposed only if it has such a name.
-ID_NAME = re.compile(r"(id|key|code|num|number|sku|isbn|ean|gtin|uuid|guid|slug|symbol)$", re.I)
+ID_NAME = re.compile(
+    r"(id|key|code|num|number|sku|isbn|ean|gtin|uuid|guid|slug|symbol"
+    r"|nummer|nr\.?|kennung|schlüssel|n°|numéro|identifiant|référence|réf\.?|código|clave|número"
+    r"|referencia|identificador|codice|numero|kod|numer|номер|код|артикул|κωδικός|رقم|رمز"
+    r"|[编編番代]号|[编編]號|号|[代编品型]码|番号|コード|品番|型番|번호|코드)$",
+    re.I,
+)
 
 
 # A date or a time of day.

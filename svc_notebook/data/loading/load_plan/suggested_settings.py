@@ -16,18 +16,29 @@ MIN_LEVEL_SHARE, MIN_TEXT_SHARE = 0.5, 0.8
 MIN_FILLED_SHARE = 0.03
 # A facet has at least 2 values, and at most this share of distinct ones.
 MAX_FACET_SHARE, MAX_FACET_VALUES, MAX_FACETS = 0.5, 300, 8
+# The names of titles in other languages; compounds end with them.
+OTHER_TITLES = (
+    r"(bezeichnung|titel|benennung|nom|titre|intitulé|libellé|nombre|título|titulo|nome|titolo"
+    r"|denominazione|naam|nazwa|tytuł|название|наименование|заголовок|τίτλος|όνομα|اسم|عنوان"
+    r"|名称|名稱|名前|品名|商品名|标题|標題|タイトル|이름|제목|상품명)"
+)
 # Names of columns that are searched first, of titles that are no facets, and of those by which hits
 # are ranked.
 TITLES = re.compile(
-    r"(^|[^a-z])(name|title|headline|label)$|^(name|title)[^a-z]|(?-i:[a-z](Name|Title)$)", re.I
+    r"(^|[^a-z])(name|title|headline|label)$|^(name|title)[^a-z]|(?-i:[a-z](Name|Title)$)"
+    rf"|{OTHER_TITLES}$",
+    re.I,
 )
 RECORD_TITLES = re.compile(
     r"(([a-z]+ly|[a-z]*user|first|last|middle|full|given|display|nick|product|item)?[_ ]?name"
-    r"|title|headline|label)$",
+    rf"|title|headline|label|\w*{OTHER_TITLES})$",
     re.I,
 )
 RANKS = re.compile(
-    r"(?<![a-z])(ratings?|popularity|sales|sold|reviews?|views|votes|stars|score|downloads)(?![a-z])",
+    r"(?<![a-z])(ratings?|popularity|sales|sold|reviews?|views|votes|stars|score|downloads)(?![a-z])"
+    r"|^(bewertung(en)?|verkäufe|beliebtheit|aufrufe|ventes|popularité|avis|ventas|valoraci[oó]n(es)?"
+    r"|puntuaci[oó]n|vendite|valutazion[ei]|recensioni|avaliaç(ão|ões)|vendas|beoordelingen"
+    r"|рейтинг|продажи|отзывы|销量|評分|评分|评论数|浏览量|销售量|評価|レビュー数|판매량|평점)$",
     re.I,
 )
 SCORES = re.compile(r"(?<![a-z])score(?![a-z])", re.I)
@@ -36,9 +47,11 @@ WRITTEN_DATE = re.compile(
     r"(?:^|\b\d{1,2}[.-]? ?)(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?![a-z])",
     re.I,
 )
+# Several words of a script without blanks.
+UNSPACED_WORDS = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]{5}")
 ADDRESS = re.compile(r"[a-z]+://|www\.|mailto:", re.I)
 # Several words of which the last one ends a sentence.
-SENTENCE = re.compile(r"(\S+\s+){3,}\S+[.!?]\s*", re.S)
+SENTENCE = re.compile(r"(\S+\s+){3,}\S+[.!?]\s*|\S{9,}[\u3002\uff01\uff1f]\s*", re.S)
 MAX_FACET_CHARACTERS = 60
 # Texts of digits, such as sizes and periods, are a facet if they are this few, and no codes.
 MAX_FACET_CODES = 20
@@ -158,7 +171,8 @@ def _has_words(text: str) -> bool:
 
 def _is_worded(text: str) -> bool:
     """Return whether a text has several words."""
-    return " " in text and _has_words(text)
+    is_sequence = " " in text or UNSPACED_WORDS.search(text)
+    return bool(is_sequence) and _has_words(text)
 
 
 def _are_dates_or_json(texts: Values) -> bool:
