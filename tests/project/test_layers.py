@@ -52,7 +52,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "files": {"platformdirs"},
         "samples": {"pandas"},
         "terminal": set(),
-        "tokenization": {"icu4py", "opencc", "sudachipy"},
+        "tokenization": {"icu4py", "numpy", "opencc", "sudachipy"},
     },
     {"api": {"msgspec"}},
     {

@@ -48,7 +48,7 @@ def plot_search_counts(days: pd.DataFrame, *, axes: Any = None) -> Plot:
     if days.empty or not total:
         for axis in drawn:
             draw_empty(axis, "no search was counted")
-        return drawn
+        return Plot(drawn)
     drawn[0].plot(days.index, days["searchCount"], color=colours().hue, marker=".")
     rates = days["noResultRate"].where(days["searchCount"] > 0)
     drawn[1].plot(days.index, rates, color=colours().hue, marker=".")
@@ -57,7 +57,7 @@ def plot_search_counts(days: pd.DataFrame, *, axes: Any = None) -> Plot:
         axis.set_ylim(bottom=0)
         _shade_weekends(axis, days.index)
     format_times(drawn[1])
-    return drawn
+    return Plot(drawn)
 
 
 def _shade_weekends(axis: Axes, days: Any) -> None:
@@ -136,7 +136,7 @@ def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Plo
         title = f"{_short(str(name))}{more}"
         pairs = zip(best["value"], best["count"], strict=True)
         _draw_bars(axis, title, [Bar(_short(str(v)), n, f"{n:,}") for v, n in pairs])
-    return drawn
+    return Plot(drawn)
 
 
 def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Plot:
@@ -152,7 +152,7 @@ def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Plot:
             _draw_bars(axis, title, bars)
         else:
             _empty(axis, title, "no cluster")
-    return drawn
+    return Plot(drawn)
 
 
 def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Plot:

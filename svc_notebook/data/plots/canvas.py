@@ -7,6 +7,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from svc_notebook.core.display import shorten
+from svc_notebook.data.plots.fonts import add_fonts
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -110,6 +111,10 @@ class Plot(list[Any]):
     >>> plot.figure.savefig("crawl.png")
     """
 
+    def __init__(self, drawn: Iterable[Any]) -> None:
+        super().__init__(drawn)
+        add_fonts(self)
+
     def __getattr__(self, name: str) -> Any:
         if len(self) == 1 or name == "figure":
             return getattr(self[0], name)
@@ -128,19 +133,19 @@ class Plot(list[Any]):
         return content.getvalue()
 
 
-def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) -> Plot:
+def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) -> list[Any]:
     """Return `rows` x `columns` axes: those given, else new ones; raise `BadInput` for too few."""
     if axes is not None:
         given = list(axes.flat) if hasattr(axes, "flat") else [*_many(axes)]
         if len(given) < rows * columns:
             raise BadInput(f"the plot needs {rows * columns} axes, not {len(given)}")
-        return Plot(given[: rows * columns])
+        return given[: rows * columns]
     from matplotlib import pyplot
 
     _, made = pyplot.subplots(
         rows, columns, figsize=(WIDTH_INCHES, height), squeeze=False, layout="constrained", **layout
     )
-    return Plot(made.flat)
+    return list(made.flat)
 
 
 def _many(axes: Any) -> Iterable[Axes]:

@@ -66,7 +66,7 @@ def plot_index_sizes(sizes: pd.DataFrame, *, top: int = 5, axes: Any = None) -> 
     if not sizes.empty:
         _limit_times(drawn[-1], sizes["at"])
         format_times(drawn[-1])
-    return drawn
+    return Plot(drawn)
 
 
 def _largest(sizes: pd.DataFrame, top: int) -> list[str]:
@@ -212,7 +212,7 @@ def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Plot:
             draw_empty(axis, "no request was logged")
     if not logs.empty:
         _draw_logs(logs, drawn)
-    return drawn
+    return Plot(drawn)
 
 
 def _in_utc(logs: pd.DataFrame) -> pd.DataFrame:

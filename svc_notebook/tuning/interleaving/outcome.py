@@ -221,7 +221,7 @@ def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Plot
     if not len(chosen):
         for axis in (left, right):
             draw_empty(axis, "no user has a preference yet")
-        return drawn
+        return Plot(drawn)
     left.axhline(0.5, color=palette.grey, linewidth=0.8, zorder=0)
     left.plot(counts, np.cumsum(chosen) / counts, color=palette.hue, linewidth=1.6)
     left.set_ylim(0, 1)
@@ -230,7 +230,7 @@ def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Plot
     right.set_yscale("log")
     for axis in (left, right):
         axis.set_xlabel("users with a preference", fontsize=8.5, color=palette.ink)
-    return drawn
+    return Plot(drawn)
 
 
 def draft_teams(

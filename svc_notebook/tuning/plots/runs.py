@@ -47,7 +47,7 @@ def plot_search(search: SearchedVariants, *, axes: Any = None) -> Plot:
     left, right = drawn
     _draw_trials(left, search)
     _draw_finalists(right, search)
-    return drawn
+    return Plot(drawn)
 
 
 def _draw_trials(axis: Axes, search: SearchedVariants) -> None:
@@ -211,7 +211,7 @@ def plot_judged(summary: DataFrame, metric: str | None = None, *, axes: Any = No
             draw_empty(axis, "no scores")
     if not rows.empty:
         _draw_shares(drawn, rows)
-    return drawn
+    return Plot(drawn)
 
 
 def _draw_shares(drawn: Sequence[Axes], rows: DataFrame) -> None:
