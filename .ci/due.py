@@ -15,14 +15,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 # A change of what is installed can affect every group. What all tests start from, the fixtures in
 # tests/conftest.py, is tested by those that are not slow.
 PROJECT = "pyproject.toml"
+LINTERS = ("codespell", "mypy", "ruff")
 DEPENDENCIES = ("constraints.txt", "hashes.txt", PROJECT)
 PACKAGE = "svc_notebook/"
 
@@ -197,16 +199,19 @@ def list_changes(base: str) -> list[str] | None:
         return None
     new = git("ls-files", "--others", "--exclude-standard").splitlines()
     changed = git("diff", "--name-only", base).splitlines()
-    if changes_version_only(base):
+    if PROJECT in changed and read_project(git("show", f"{base}:{PROJECT}")) == read_project(
+        (ROOT / PROJECT).read_text(encoding="utf-8")
+    ):
         changed.remove(PROJECT)
     return [*changed, *new]
 
 
-def changes_version_only(base: str) -> bool:
-    """Return whether the project file differs from a commit in the version of the project alone."""
-    lines = git("diff", "--unified=0", base, "--", PROJECT).splitlines()
-    changed = [line for line in lines if line[0] in "+-" and not line.startswith(("+++", "---"))]
-    return bool(changed) and all(line[1:].startswith("version = ") for line in changed)
+def read_project(text: str) -> dict[str, Any]:
+    """Return a project file without what no test depends on: its version and the linters."""
+    project = tomllib.loads(text)
+    project.get("project", {}).pop("version", None)
+    tools = project.get("tool", {}).items()
+    return {**project, "tool": {name: tool for name, tool in tools if name not in LINTERS}}
 
 
 def git(*words: str) -> str:

@@ -89,7 +89,7 @@ def test_new_and_changed_files_are_changes(tmp_path: Path) -> None:
     script.write_text((ROOT / ".ci" / "due.py").read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "README.md").write_text("a")
     project = tmp_path / "pyproject.toml"
-    project.write_text('version = "1"\ndependencies = []\n')
+    project.write_text('[project]\nversion = "1"\ndependencies = []\n')
     commit = ["-c", "user.name=a", "-c", "user.email=a@b.test", "commit", "--quiet", "-m", "a"]
     for words in (["init", "--quiet"], ["add", "."], commit):
         subprocess.run(["git", *words], cwd=tmp_path, check=True)
@@ -105,8 +105,8 @@ def test_new_and_changed_files_are_changes(tmp_path: Path) -> None:
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "05.ipynb").write_text("{}")
     assert run("HEAD") == ["browser", "tutorials", "jupyterlab"]
-    project.write_text('version = "2"\ndependencies = []\n')
+    project.write_text('[project]\nversion = "2"\ndependencies = []\n[tool.ruff]\n')
     assert run("HEAD") == ["browser", "tutorials", "jupyterlab"]
     assert "soak:" in run("HEAD", "--left-out")
-    project.write_text('version = "2"\ndependencies = ["a"]\n')
+    project.write_text('[project]\nversion = "2"\ndependencies = ["a"]\n')
     assert run("HEAD") == run("unknown") == [*GROUPS]
