@@ -315,14 +315,6 @@ def _check_zone(zone: str) -> None:
         raise BadInput(f"`{zone}` is not a time zone; pass one such as 'Europe/Paris'") from error
 
 
-def _read_kind(kind: Any) -> Any:
-    return KIND_ALIASES.get(_type_name(kind), kind)
-
-
-def _read_size(size: Any) -> Any:
-    return int(size) if str(size).isdecimal() else size
-
-
 def _read_operation(operation: Any) -> Any:
     by_lower = {name.lower(): name for name in OPERATIONS}
     return by_lower.get(str(operation).lower(), operation)
@@ -330,7 +322,7 @@ def _read_operation(operation: Any) -> Any:
 
 # How the values of an option by column are read; others stay, and are checked afterwards.
 VALUE_READERS: dict[str, Callable[[Any], Any]] = {
-    "dtype": _read_kind,
-    "split": _read_size,
+    "dtype": lambda kind: KIND_ALIASES.get(_type_name(kind), kind),
+    "split": lambda size: int(size) if str(size).isdecimal() else size,
     "operations": _read_operation,
 }

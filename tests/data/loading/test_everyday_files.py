@@ -375,6 +375,78 @@ TEXTS = {
         [(1204, "A-1", "ann", "02139", 7, "x"), (1205, "A-2", "bob", "10001", 7, None),
          (1206, "A-3", "cid", "94103", 8, None)],
     ),
+    "names in a comment above numbers between blanks": Everyday(
+        "# measured in May.\n# t x y\n0.0e+00 1.0 2.5e-01\n1.0e-01 1.2 2.4e-01\n"
+        "2.0e-01 1.4 2.3e-01\n",
+        "t x y", [(0, 1, 0.25), (0.1, 1.2, 0.24), (0.2, 1.4, 0.23)], ".txt",
+    ),
+    "a sentence above numbers between blanks": Everyday(
+        "# made by Jo.\n0.0 1.0 2.5e-01\n0.1 1.2 2.4e-01\n0.2 1.4 2.3e-01\n",
+        "column0 column1 column2", [(0, 1, 0.25), (0.1, 1.2, 0.24), (0.2, 1.4, 0.23)], ".txt",
+    ),
+    "names in a comment above aligned columns": Everyday(
+        "# packages of /opt/x:\n#\n# Name               Version         Build  Channel\n"
+        "numpy                1.26.4     py311h64a7  forge\nopenssl              3.2.1"
+        "        hd5903_0  forge\nrequests             2.31.0         pypi_0  pypi\n",
+        "Name Version Build Channel",
+        [("numpy", "1.26.4", "py311h64a7", "forge"), ("openssl", "3.2.1", "hd5903_0", "forge"),
+         ("requests", "2.31.0", "pypi_0", "pypi")], ".txt",
+    ),
+    "a title above aligned columns": Everyday(
+        "Open connections (servers and clients)\nProto Queue Wait Local Address           State\n"
+        "tcp       0    0 0.0.0.0:22              LISTEN\n"
+        "tcp       0   36 10.0.0.5:22             ESTABLISHED\n"
+        "udp       0    0 127.0.0.1:323           OPEN\n",
+        "Proto|Queue|Wait|Local Address|State",
+        [("tcp", 0, 0, "0.0.0.0:22", "LISTEN"), ("tcp", 0, 36, "10.0.0.5:22", "ESTABLISHED"),
+         ("udp", 0, 0, "127.0.0.1:323", "OPEN")], ".txt",
+    ),
+    "aligned values beside dates and times": Everyday(
+        "".join(f"2023-05-0{n} 10:11:12 {size:>10} data/{name}\n" for n, size, name in (
+            (1, 1204, "a.csv"), (2, 880120, "b c.csv"), (3, 77, "x"), (4, 0, "y"), (5, 9, "z"))),
+        "column0 column1 column2 column3",
+        [(f"2023-05-0{n}", "10:11:12", size, f"data/{name}") for n, size, name in (
+            (1, 1204, "a.csv"), (2, 880120, "b c.csv"), (3, 77, "x"), (4, 0, "y"), (5, 9, "z"))],
+        ".txt",
+    ),
+    "blanks before two blanks in texts of a delimited file": Everyday(
+        "name,remark\nA,x  y\nB,x  z\nC,x  w\n", "name remark",
+        [("A", "x  y"), ("B", "x  z"), ("C", "x  w")],
+    ),
+    "a point that blanks fill up": Everyday(
+        '"ID";"Period";"Men"\n0;"1950JJ00";4998251\n1;"1960JJ00";5686152\n2;"2023JJ00";       .\n',
+        "ID Period Men",
+        [(0, "1950JJ00", 4998251), (1, "1960JJ00", 5686152), (2, "2023JJ00", None)],
+    ),
+    "facts below the codes of series": Everyday(
+        '"";USD.EUR.A;USD.EUR.A_FLAGS\n"";"Rate of USD";\nUnit;"USD (US-Dollar)";\n'
+        'As of;"31.05.2023 10:11:12";\n2023-01;1,0769;\n2023-02;1,0715;\n2023-03;.;none known\n'
+        "2023-04;1,0968;\n", "column0 USD.EUR.A USD.EUR.A_FLAGS",
+        [("2023-01", 1.0769, None), ("2023-02", 1.0715, None), ("2023-03", None, "none known"),
+         ("2023-04", 1.0968, None)],
+    ),
+    "names with the mark of comments, and empty last cells": Everyday(
+        "Bank S.A.;\n90-959 Town;\n\n#Client;\nANN NOVAK;\n\n#From:;\n01.05.2023;31.05.2023;\n"
+        '#Date;#Text;#Account;#Kind;#Sum;\n2023-05-31;"SHOP   A";"x 1";"Food";-23,50;;\n'
+        '2023-05-30;"PAY";"x 1";"Pay";8200,00;;\n2023-05-29;"RENT";"x 1";"Rent";-1950,00;;\n\n'
+        "#Balance;12 345,67;\n", "#Date #Text #Account #Kind #Sum column5",
+        [("2023-05-31", "SHOP   A", "x 1", "Food", -23.5, None),
+         ("2023-05-30", "PAY", "x 1", "Pay", 8200, None),
+         ("2023-05-29", "RENT", "x 1", "Rent", -1950, None)],
+    ),
+    "titles above three columns that end with a separator": Everyday(
+        "Account;DE12;\nBalance;12,50 EUR;\nDay;Text;Sum;\n1.5.2023;Shop;-2,50;\n"
+        "2.5.2023;Pay;100,00;\n3.5.2023;Rent;-50,00;\n4.5.2023;Shop;-1,20;\n", "Day Text Sum",
+        [("1.5.2023", "Shop", -2.5), ("2.5.2023", "Pay", 100), ("3.5.2023", "Rent", -50),
+         ("4.5.2023", "Shop", -1.2)],
+    ),
+    "short Chinese words, which are bytes of Thai letters, too": Everyday(
+        '"订单编号","买家会员名","订单状态","收货人姓名","订单创建时间"\n"A-1","ann","交易成功","王小明","5-1"\n'
+        '"A-2","bob","交易关闭","李雷","5-2"\n"A-3","cid","交易成功","韩梅梅","5-3"\n',
+        "订单编号 买家会员名 订单状态 收货人姓名 订单创建时间",
+        [("A-1", "ann", "交易成功", "王小明", "5-1"), ("A-2", "bob", "交易关闭", "李雷", "5-2"),
+         ("A-3", "cid", "交易成功", "韩梅梅", "5-3")], ".csv", "gb18030",
+    ),
 }  # fmt: skip
 
 RECORDED = json.loads(Path(__file__).with_name("recorded_exports.json").read_text(encoding="utf-8"))
@@ -569,6 +641,20 @@ SHEETS: dict[str, tuple[list[tuple[Any, ...]], str, list[tuple[Any, ...]]]] = {
          ("South Total", None, 11), ("Grand Total", None, 23)],
         "Region Product Qty",
         [("North", "Desk", 5), ("North", "Lamp", 7), ("South", "Desk", 2), ("South", "Chair", 9)],
+    ),
+    "a row of units below the names": (
+        [(None, "Turnover 2023"), (None, "Month", "Net", "Gross"), (None, None, "EUR", "EUR"),
+         (None, "January", 100.5, 119.6), (None, "February", 90, 107.1), (None, "March", 120, 142)],
+        "column0 Month Net Gross",
+        [(None, "January", 100.5, 119.6), (None, "February", 90, 107.1),
+         (None, "March", 120, 142)],
+    ),
+    "a form above the table": (
+        [("Purchase order", None, None, "No.", "PO-17"), ("Supplier", "A", None, "Date", "1 May"),
+         (), ("Pos", "Item", "Qty", "Price", "Sum"), (1, "Desk", 2, 12.5, 25), (2, "Lamp", 1, 7, 7),
+         (3, "Bell", 10, 0.5, 5)],
+        "Pos Item Qty Price Sum",
+        [(1, "Desk", 2, 12.5, 25), (2, "Lamp", 1, 7, 7), (3, "Bell", 10, 0.5, 5)],
     ),
     "a row that only has the name of a subtotal": (
         [("Region", "Product", "Qty"), ("North", "Desk", 5), ("Total", None, 4), ("South", "A", 2)],

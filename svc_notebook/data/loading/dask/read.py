@@ -217,15 +217,8 @@ async def _infer_schema(
     gathered.add(hit for partition in partitions for hit in hits[partition])
     frame = gathered.frame()
     names = ["objectID", *frame.columns.drop("objectID", errors="ignore")]
-    return frame.reindex(columns=names).astype(_nullable(frame)).iloc[:0]
-
-
-def _nullable(frame: pd.DataFrame) -> dict[str, str]:
-    return {
-        str(column): NULLABLE[str(dtype)]
-        for column, dtype in frame.dtypes.items()
-        if str(dtype) in NULLABLE
-    }
+    types = {str(c): NULLABLE[str(t)] for c, t in frame.dtypes.items() if str(t) in NULLABLE}
+    return frame.reindex(columns=names).astype(types).iloc[:0]
 
 
 def _import_dask() -> tuple[Any, Any]:
@@ -342,12 +335,8 @@ def ranges(by: str, bounds: Sequence[float]) -> list[str]:
     name = quote(by)
     inner = [f"{name} >= {low} AND {name} < {high}" for low, high in pairwise(edges)]
     first, last = f"{name} < {edges[0]}", f"{name} >= {edges[-1]}"
-    neither = f"NOT {first} AND NOT {last}" if len(edges) == 1 else _outside(name, edges)
+    neither = f"NOT {first} AND NOT {name} >= {edges[0]}"
     return [first, *inner, last, neither]
-
-
-def _outside(name: str, edges: Sequence[float]) -> str:
-    return f"NOT {name} < {edges[0]} AND NOT {name} >= {edges[0]}"
 
 
 def groups(by: str, counts: Mapping[str, int], parts: int) -> list[str]:

@@ -117,10 +117,6 @@ def _is_number(column: str) -> str:
     return f"(isfinite({column}) OR isinf({column}))"
 
 
-def _string(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
-    return JsonSql(f"to_json({text})::VARCHAR", "text")
-
-
 def _number(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     fits = f"regexp_full_match(trim({text}), {sql.text(ANY_NUMBER)})"
     in_range = f"coalesce(isfinite(try_cast(trim({text}) AS DOUBLE)), false)"
@@ -188,7 +184,7 @@ def _quoted(text: str) -> str:
 
 
 CASTS: dict[Kind, Callable[[TableColumn, str, LoadSettings], JsonSql]] = {
-    "string": _string,
+    "string": lambda _, text, __: JsonSql(f"to_json({text})::VARCHAR", "text"),
     "integer": _integer,
     "number": _number,
     "boolean": _spelled_boolean,

@@ -75,10 +75,6 @@ def _writer_of(kind: type) -> Writer | None:
     return next((write for kinds, write in WRITERS if issubclass(kind, kinds)), None)
 
 
-def _boolean(value: Any, zone: str | None, depth: int) -> bool:
-    return bool(value)
-
-
 def _text(value: Any, zone: str | None, depth: int) -> str:
     return str(value)
 
@@ -117,28 +113,13 @@ def _moment(value: dt.datetime, zone: str | None, depth: int) -> str:
     return f"{text.rstrip('0') if '.' in text else text}Z"
 
 
-def _numpy_moment(value: np.datetime64, zone: str | None, depth: int) -> str:
-    return _moment(pd.Timestamp(value), zone, depth)
+def _refuse(reason: str) -> Writer:
+    """Return a writer of values that JSON does not have."""
 
+    def write(value: Any, zone: str | None, depth: int) -> Any:
+        raise Unsendable(reason)
 
-def _iso(value: Any, zone: str | None, depth: int) -> str:
-    return str(value.isoformat())
-
-
-def _duration(value: Any, zone: str | None, depth: int) -> Any:
-    raise Unsendable("is a duration; send a number, for example .dt.total_seconds()")
-
-
-def _bytes(value: Any, zone: str | None, depth: int) -> Any:
-    raise Unsendable("is bytes; decode it, or encode it as base64 text")
-
-
-def _set(value: Any, zone: str | None, depth: int) -> Any:
-    raise Unsendable("is a set, which has no order; send sorted(value)")
-
-
-def _list(value: Any, zone: str | None, depth: int) -> list[Any]:
-    return [to_json_value(item, zone, depth + 1) for item in value]
+    return write
 
 
 def _mapping(value: Mapping[Any, Any], zone: str | None, depth: int) -> dict[str, Any]:
@@ -147,32 +128,27 @@ def _mapping(value: Mapping[Any, Any], zone: str | None, depth: int) -> dict[str
     return {str(key): to_json_value(item, zone, depth + 1) for key, item in value.items()}
 
 
-def _member(value: enum.Enum, zone: str | None, depth: int) -> Any:
-    return to_json_value(value.value, zone, depth + 1)
-
-
-def _complex(value: Any, zone: str | None, depth: int) -> Any:
-    raise Unsendable("is a complex number; send its two parts")
-
-
 # The first matching row counts: an IntEnum and a bool are ints, too, and a Timestamp is a date.
 WRITERS: tuple[tuple[Any, Writer], ...] = (
-    (enum.Enum, _member),
+    (enum.Enum, lambda value, zone, depth: to_json_value(value.value, zone, depth + 1)),
     (str, _text),
-    ((bool, np.bool_), _boolean),
-    ((dt.timedelta, np.timedelta64, pd.DateOffset), _duration),
+    ((bool, np.bool_), lambda value, *_: bool(value)),
+    ((dt.timedelta, np.timedelta64, pd.DateOffset), _refuse(
+        "is a duration; send a number, for example .dt.total_seconds()")),
     ((int, np.integer), _integer),
     ((float, np.floating), _number),
     (decimal.Decimal, _decimal),
     (dt.datetime, _moment),
-    (np.datetime64, _numpy_moment),
-    ((dt.date, dt.time), _iso),
+    (np.datetime64, lambda value, *others: _moment(pd.Timestamp(value), *others)),
+    ((dt.date, dt.time), lambda value, *_: value.isoformat()),
     (uuid.UUID, _text),
     (Mapping, _mapping),
-    ((list, tuple, np.ndarray, pd.Series, pd.Index), _list),
-    ((bytes, bytearray, memoryview), _bytes),
-    ((set, frozenset), _set),
-    ((complex, np.complexfloating), _complex),
+    ((list, tuple, np.ndarray, pd.Series, pd.Index),
+     lambda value, zone, depth: [to_json_value(item, zone, depth + 1) for item in value]),
+    ((bytes, bytearray, memoryview), _refuse(
+        "is bytes; decode it, or encode it as base64 text")),
+    ((set, frozenset), _refuse("is a set, which has no order; send sorted(value)")),
+    ((complex, np.complexfloating), _refuse("is a complex number; send its two parts")),
     (pd.Interval, _text),
     (pd.Period, _text),
-)
+)  # fmt: skip

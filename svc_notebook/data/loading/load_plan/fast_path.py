@@ -401,13 +401,12 @@ def _hash(
 ) -> Iterator[str]:
     """Hash each row's members in canonical form, sorted by name."""
     in_order = sorted(columns, key=lambda column: column.name)
-    written = [_canonical_members(column.name, values[column.name]) for column in in_order]
+    written = [
+        ["" if text is None else canonical_member(name, text) for text in values[name]]
+        for name in (column.name for column in in_order)
+    ]
     for row in zip(*written, strict=True) if written else [()] * rows:
         yield hashlib.md5("".join(row).encode(), usedforsecurity=False).hexdigest()
-
-
-def _canonical_members(name: str, texts: Texts) -> list[str]:
-    return ["" if text is None else canonical_member(name, text) for text in texts]
 
 
 def _find_unique(

@@ -133,7 +133,8 @@ def profile_table(table: SourceTable, options: LoadSettings, late: Texts | None 
 
 def _read_first_rows(table: SourceTable, options: LoadSettings, late: Texts) -> _FirstRows:
     chosen = choose_columns(table, options)
-    inferred = [f for f in chosen if _is_inferred(table, f, options)]
+    inferred = [f for f in chosen if f.type != WRITTEN and f.name not in options.dtype]
+    inferred = inferred if table.untyped else []
     sample = add_number_words(
         {field: late.get(field, texts) for field, texts in read_sample(table, inferred).items()}
     )
@@ -275,10 +276,6 @@ def _typed_column(
     return ColumnProfile(field, json_sql, counts[null_count(field)], failing, json_types=json_types)
 
 
-def _is_inferred(table: SourceTable, field: TableColumn, options: LoadSettings) -> bool:
-    return table.untyped and field.type != WRITTEN and field.name not in options.dtype
-
-
 def _find_forms(table: SourceTable, chosen: Sequence[TableColumn], options: LoadSettings) -> Forms:
     """Return the forms of columns that `dtype` makes numbers or dates."""
     may_hold = table.untyped or table.text_amounts
@@ -326,7 +323,9 @@ def _valid_id(field: TableColumn) -> str:
 
 
 def _largest_row(table: SourceTable) -> str:
-    sizes = [f"coalesce(strlen({f.column}::VARCHAR), 0)" for f in table.fields if _may_be_long(f)]
+    kinds = ("VARCHAR", "JSON", WRITTEN)
+    long = (field for field in table.fields if field.type in kinds or {*"[("} & {*field.type})
+    sizes = [f"coalesce(strlen({field.column}::VARCHAR), 0)" for field in long]
     return f"max({_sum(sizes)})"
 
 
@@ -336,10 +335,6 @@ def _sum(terms: Sequence[str]) -> str:
         return " + ".join(terms) or "0"
     half = len(terms) // 2
     return f"({_sum(terms[:half])} + {_sum(terms[half:])})"
-
-
-def _may_be_long(field: TableColumn) -> bool:
-    return field.type in ("VARCHAR", "JSON", WRITTEN) or any(mark in field.type for mark in "[(")
 
 
 def describe_readings(columns: Sequence[ColumnProfile], rows: int) -> Iterator[str]:

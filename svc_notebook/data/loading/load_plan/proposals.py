@@ -159,7 +159,7 @@ def _may_be_parts(parts: Sequence[str], mark: str) -> bool:
         return False
     words = MAX_PART_CHARACTERS
     if mark == ", ":
-        if sum(map(_has_digit, parts)) > MAX_DIGIT_SHARE * len(parts):
+        if sum(any(map(str.isdigit, part)) for part in parts) > MAX_DIGIT_SHARE * len(parts):
             return False
         words = MAX_PART_WORDS
     return all(len(p) <= MAX_PART_CHARACTERS and p.count(" ") < words for p in parts)
@@ -175,10 +175,6 @@ def _share_parts(texts: Sequence[str], mark: str) -> bool:
     shared = [positions for positions in places.values() if len(positions) > 1]
     varied = len({*map(len, lists)}) > 1 or any(len({*positions}) > 1 for positions in shared)
     return len(lists) >= MIN_LISTS and len(shared) >= MIN_SHARED_PARTS and varied
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
 
 
 def _find_order(texts: Sequence[str]) -> str:

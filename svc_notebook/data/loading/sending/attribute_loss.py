@@ -77,10 +77,6 @@ class _Sent:
         objects = frozenset(".".join(parent) for parent in parents)
         return cls(frozenset(names), frozenset(n.partition(".")[0] for n in names), objects)
 
-    def lost_of(self, stored: Record, record: Record) -> Iterator[str]:
-        """Yield the attributes of a stored record that neither a column nor the record has."""
-        return _lost(stored, record, self.names, self.objects)
-
 
 def _lost(
     stored: Record, record: Record, names: Collection[str], objects: Collection[str], at: str = ""
@@ -199,7 +195,7 @@ def _count(
     counts: Counter[str] = Counter()
     compared = losing = 0
     for stored, record in pairs:
-        lost = [*sent.lost_of(stored, record)]
+        lost = [*_lost(stored, record, sent.names, sent.objects)]
         if not lost and in_memory:
             missing = [name for name in stored if name not in record]
             is_part = len(missing) * 2 > len(stored) and len(missing) >= MIN_LOST_OF_PART

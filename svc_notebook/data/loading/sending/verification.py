@@ -127,21 +127,15 @@ def _check_members(sent: Record, stored: Record | None) -> str | None:
     return None if same else "is different"
 
 
-def _check_members_if_stored(sent: Record, stored: Record | None) -> str | None:
-    return None if stored is None else _check_members(sent, stored)
-
-
 def _check_presence(sent: Record, stored: Record | None) -> str | None:
     return "is missing" if stored is None else None
-
-
-def _check_absence(sent: Record, stored: Record | None) -> str | None:
-    return None if stored is None else "is still there"
 
 
 CHECKS: dict[Action, Check] = {
     "replace": _check_record,
     "update": _check_members,
-    "update_existing": _check_members_if_stored,
-    "delete": _check_absence,
+    "update_existing": lambda sent, stored: (
+        None if stored is None else _check_members(sent, stored)
+    ),
+    "delete": lambda sent, stored: None if stored is None else "is still there",
 }

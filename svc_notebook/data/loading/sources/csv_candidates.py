@@ -28,6 +28,7 @@ from svc_notebook.data.loading.text_cells.cell_kinds import (
     cell_kind,
     column_kind,
 )
+from svc_notebook.data.loading.text_cells.missing_words import is_missing_text
 from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide
 
 SAMPLE_ROWS = 200
@@ -429,30 +430,32 @@ def is_padded(lines: Sequence[str], rows: Sequence[Row], dialect: Dialect) -> bo
         for record in split_records(first, dialect)
         if record.strip(LINE_ENDS)
     ]
-    blanks = (*dialect.blanks,)
     begins = [cell.startswith(" ") for record in records for cell in record[1:] if cell]
-    ends = [cell.endswith(blanks) for record in records for cell in record[1:-1] if cell]
+    ends = [cell[-1] in dialect.blanks for record in records for cell in record[1:-1] if cell]
     return (
         (len(begins) > 1 and sum(begins) >= PADDED_SHARE * len(begins))
         or (len(ends) > 1 and sum(ends) >= ENDING_SHARE * len(ends))
-        or _has_filled_column(records[1:])
-        or ("\t" in blanks and _has_tabbed_column(records[1:]))
+        or _has_filled_column(records[1:], dialect.blanks)
+        or _are_signs_padded(records)
     )
 
 
-def _has_tabbed_column(records: Sequence[Sequence[str]]) -> bool:
-    """Return whether a tab ends all cells of a column."""
-    columns = list(zip(*records, strict=False))
-    return any(all(cell.rstrip(LINE_ENDS).endswith("\t") for cell in column) for column in columns)
+def _are_signs_padded(records: Sequence[Sequence[str]]) -> bool:
+    """Return whether blanks fill up words for missing numbers, such as `.`, and no other texts."""
+    padded = [cell for record in records for cell in record if cell != cell.strip(" ")]
+    words = [cell.rstrip(LINE_ENDS) for cell in padded if not VALUE.fullmatch(cell.strip())]
+    return any(not is_missing_text(word) for word in words) and all(
+        word.startswith("  ") and is_missing_text(word.lstrip(" ")) for word in words
+    )
 
 
-def _has_filled_column(records: Sequence[Sequence[str]]) -> bool:
-    """Return whether the cells of a column have one length because blanks fill them up."""
+def _has_filled_column(records: Sequence[Sequence[str]], blanks: str) -> bool:
+    """Return whether blanks fill up the cells of a column to one length, or a tab ends them all."""
     if len(records) < MIN_FILLED_ROWS or len({*map(len, records)}) > 1:
         return False
     return any(
-        len({*map(len, column)}) == 1
-        and len({cell.strip(" ") for cell in column}) > 1
-        and 2 * sum(cell != cell.strip(" ") for cell in column) >= len(column)
+        (len({*map(len, column)}) == 1 or all(cell.endswith("\t") for cell in column))
+        and len({cell.strip(blanks) for cell in column}) > 1
+        and 2 * sum(cell != cell.strip(blanks) for cell in column) >= len(column)
         for column in list(zip(*records, strict=True))[:-1]
     )

@@ -370,9 +370,7 @@ def _fits(cells: Sequence[str], forms: ColumnForms) -> bool:
 
 def has_rows(path: Path, dialect: Dialect) -> bool:
     """Return whether a file has a line after its header that is not blank."""
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        records = islice(split_records(file, dialect), int(dialect.header), None)
-        return any(not is_blank(record, dialect) for record in records)
+    return any(not is_blank(record, dialect) for record in open_records(path, dialect))
 
 
 def count_empty_rows(path: Path, dialect: Dialect) -> int:
@@ -472,12 +470,9 @@ def _read_lines(path: Path) -> list[str] | None:
         text = path.read_bytes().removeprefix(BOM_UTF8).decode()
     except UnicodeDecodeError:
         return None
-    if "\0" in text:
+    text, ends = text.replace("\r\n", "\n"), text.count("\r\n")
+    if "\0" in text or "\r" in text or (ends and text.count("\n") != ends):
         return None
-    if "\r" in text:
-        text, ends = text.replace("\r\n", "\n"), text.count("\r\n")
-        if "\r" in text or text.count("\n") != ends:
-            return None
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()

@@ -42,6 +42,7 @@ from svc_notebook.data.loading.sources.csv_lines import (
     count_lines,
     describe_titles,
     find_tables,
+    has_marks,
     show_lines,
     without_comments,
 )
@@ -262,7 +263,7 @@ def _leave_out_comments(layout: Layout, given: _Given) -> tuple[Layout, Sample]:
     has_tags = not layout.all_comments and (
         layout.width < 2 or _has_tags(table.rows(layout.separator, layout.dialect.quote))
     )
-    if comments.comments and not has_tags:
+    if (comments.comments or comments.names) and not has_tags:
         return layout, table
     layout = replace(layout, comment="")
     lines = list(layout.read_lines(given.sample.lines, SkippedLines()))
@@ -271,7 +272,8 @@ def _leave_out_comments(layout: Layout, given: _Given) -> tuple[Layout, Sample]:
 
 def _has_tags(rows: Sequence[Row]) -> bool:
     """Return whether rows below the first begin with `#` and a character, as `#red,1` does."""
-    return any(row[0].startswith(DEFAULT_COMMENT) and row[0][1:2].strip() for _, row in rows[1:])
+    marked = (row for _, row in rows[1:] if row[0].startswith(DEFAULT_COMMENT))
+    return any(row[0][1:2].strip() and not has_marks(row, DEFAULT_COMMENT) for row in marked)
 
 
 def _is_annotated(given: _Given, rows: Sequence[Row]) -> bool:

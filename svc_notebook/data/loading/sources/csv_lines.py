@@ -35,6 +35,8 @@ class SkippedLines:
     comments: int = 0
     first: list[str] = field(default_factory=list)
     others: int = 0
+    # Whether a comment has the names of the columns.
+    names: bool = False
 
     def add_comment(self, line: str) -> None:
         """Count a comment."""
@@ -127,7 +129,7 @@ class Layout:
             yield from lines  # nothing is removed from a line
             return
         inside = False
-        for line in lines:
+        for line in self._read_names(iter(lines), skipped):
             if not inside and self._is_comment(line):
                 skipped.add_comment(line)
             elif not (inside or in_cells or self.dialect.quote in line):
@@ -136,6 +138,20 @@ class Layout:
                 clean, inside = self._clean_line(line, inside)
                 yield clean
 
+    def _read_names(self, lines: Iterator[str], skipped: SkippedLines) -> Iterator[str]:
+        """Yield lines, without the mark of a comment above rows that has as many words as they."""
+        mark = f"{self.comment} " if self.comment and self.separator == " " else "\n"
+        last = ""
+        for line in lines:
+            if not line.startswith(mark):
+                names = last.removeprefix(mark).split()
+                skipped.names = len(names) == self.width and not last.rstrip().endswith((".", ":"))
+                yield from filter(None, (" ".join(names) + "\n" if skipped.names else last, line))
+                break
+            yield from filter(None, [last])
+            last = line
+        yield from lines
+
     def _is_comment(self, line: str) -> bool:
         if not self.comment or not line.startswith(self.comment):
             return False
@@ -143,7 +159,8 @@ class Layout:
             return True
         cells = split_cells(line, self.dialect)
         # A value that continues on the next line is a part of a row.
-        return len(cells) != self.width and not is_open(cells[-1], self.dialect)
+        is_row = len(cells) == self.width or is_open(cells[-1], self.dialect)
+        return not (is_row or has_marks(cells, self.comment))
 
     def _clean_line(self, line: str, inside: bool) -> tuple[str, bool]:
         """Return a line without padding and bare words, and whether a quote is open at its end.
@@ -175,6 +192,11 @@ class Layout:
             at = stop + 1 if stop >= 0 else -1
         tail = line[len(body) :]
         return separator.join(cells) + (tail if inside else tail.lstrip(" ")), inside
+
+
+def has_marks(cells: Sequence[str], mark: str) -> bool:
+    """Return whether several cells begin with the mark of a comment, as names can in a header."""
+    return sum(cell.startswith(mark) for cell in cells) > 1
 
 
 def without_comments(lines: Sequence[str], comment: str, quote: str) -> Iterator[str]:

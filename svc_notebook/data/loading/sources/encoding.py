@@ -53,6 +53,12 @@ HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 # A sign such as ³ between letters, or £ before an accented one: it is a letter in another encoding.
 # A sign at one end of a word is ordinary: m³, £m, a footnote, ¿qué?
 TORN_WORD = re.compile(r"[^\W\d_][£¥¦³¹¼¾][^\W\d_]|[£¥](?![a-zA-Z])[^\W\d_]")
+# Vowels and tones of Thai that are on no letter, and digits inside of words, as other text has them
+# that is read as Thai.
+TORN_THAI = re.compile(
+    r"(?<![ก-ฮ\u0e31-\u0e4e])[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]|[ก-ฮ][\u0e50-\u0e59]+[ก-ฮ]"
+    r"|[เ-ไ][\u0e30-\u0e4e]"
+)
 MAC, DOS = "mac_roman", "cp850"
 # The letters beyond ASCII of languages: those of cp1252, and of others by their encoding.
 WESTERN = (
@@ -264,8 +270,9 @@ def _rate_others(text: bytes) -> Iterator[tuple[str, Signal]]:
 
 def _rate_languages(text: bytes) -> Iterator[tuple[str, Signal]]:
     """Yield the signals for encodings in which the letters are those of a language."""
+    implausible = len(IMPLAUSIBLE.findall(text.decode("cp1252", "replace"))) >= MIN_IMPLAUSIBLE
     for encoding, alphabets in OTHER_ALPHABETS.items():
-        if encoding in (MAC, DOS) and not _is_implausible(text):
+        if encoding in (MAC, DOS) and not implausible:
             continue
         characters = _characters(text, encoding) if _differs(text, encoding) else Counter()
         if any(_is_of(characters, alphabet) for alphabet in alphabets):
@@ -278,7 +285,10 @@ def _find_other_script(text: bytes) -> str:
     """Return the encoding of a script other than the Latin one; empty without evidence of one."""
     from charset_normalizer import from_bytes
 
-    best = from_bytes(text, cp_isolation=[*OTHER_ENCODINGS], enable_fallback=False).best()
+    matches = from_bytes(text, cp_isolation=[*OTHER_ENCODINGS], enable_fallback=False)
+    likely = (match for match in matches
+              if match.encoding != "cp874" or not TORN_THAI.search(str(match)))  # fmt: skip
+    best = next(likely, None)
     if best is None or best.encoding not in OTHER_SCRIPTS or not _is_other_script(str(best)):
         return ""
     return "cp1255" if _is_hebrew(text) else best.encoding
@@ -302,10 +312,6 @@ def _is_other_script(text: str) -> bool:
     letters = {letter for word in long for letter in HALF_WIDTH.sub("", word).casefold()}
     other = sum(not letter.isascii() for letter in letters)
     return other >= MIN_OTHER_LETTERS and mixed <= MAX_MIXED_SHARE * len(words)
-
-
-def _is_implausible(text: bytes) -> bool:
-    return len(IMPLAUSIBLE.findall(text.decode("cp1252", "replace"))) >= MIN_IMPLAUSIBLE
 
 
 def _characters(text: bytes, encoding: str) -> Counter[str]:

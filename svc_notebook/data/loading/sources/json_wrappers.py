@@ -291,10 +291,6 @@ def _is_binding(members: Members) -> bool:
     )
 
 
-def _write_binding(members: Members) -> bytes:
-    return _write_members(members, _write_bound)
-
-
 def _write_bound(value: msgspec.Raw) -> bytes:
     members = decode(bytes(value)) or {}
     kind = bytes(members.get("datatype", b"")).strip(b'"').decode(errors="replace")
@@ -373,7 +369,8 @@ WRAPPERS: Sequence[Wrapper] = (
     Wrapper(_is_firestore_document, _write_firestore_document,
             "the plain `fields` of each document, with its name as the objectID"),
     Wrapper(_is_typed_item, _write_item, "the plain values of its types"),
-    Wrapper(_is_binding, _write_binding, "the `value` of each variable"),
+    Wrapper(_is_binding, lambda members: _write_members(members, _write_bound),
+            "the `value` of each variable"),
     Wrapper(
         lambda members: members.keys() <= {"node", "cursor", "__typename"}
         and _has_object("node")(members),

@@ -15,12 +15,17 @@ from itertools import takewhile
 from pathlib import Path
 
 from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sources.aligned_columns import (
+    find_name_starts,
+    find_value_starts,
+    split_at,
+)
 from svc_notebook.data.loading.sources.csv_candidates import FULL_POINTS, USUAL_SEPARATORS
 from svc_notebook.data.loading.sources.csv_lines import MAX_SHOWN_LINES, PlainCopy, show_lines
 from svc_notebook.data.loading.sources.encoding import fresh
 from svc_notebook.data.loading.sources.printed_records import find_printed_records
 from svc_notebook.data.loading.sources.sdmx_tables import find_sdmx_table
-from svc_notebook.data.loading.text_cells.cell_kinds import NUMBER, TEXT, VALUE, column_kind
+from svc_notebook.data.loading.text_cells.cell_kinds import TEXT, VALUE, column_kind
 from svc_notebook.data.loading.text_cells.header_names import is_format
 from svc_notebook.data.loading.text_cells.signals import Decision, state
 
@@ -34,12 +39,10 @@ PROMPT = re.compile(r"\s*[A-Za-z][\w.@-]*(?:>|=[>#])(?:\s.*)?")
 PIPES = "|\u2502\u2551\u2506"
 # Separators of several characters.
 LONG_SEPARATORS = ("::", "||", "|~|", "~|~", "^^", "~~", ";;", "@@", "\u00a6\u00a6")
-MIN_ROWS, MIN_ALIGNED_ROWS, MIN_GAP = 2, 3, 2
+MIN_ROWS, MIN_ALIGNED_ROWS, MAX_ALIGNED_TITLES = 2, 3, 5
 # Blanks between the names of columns in which quotes are characters, and how many there must be.
 ENCLOSED = re.compile(r'\A"([^"]*)"\Z')
 WIDE_GAP, MIN_WIDE_GAPS = re.compile(r"\S {3,}(?=\S)"), 2
-# Columns without names: the minimum number of rows, and of columns of numbers.
-MIN_ROWS_WITHOUT_NAMES, MIN_NUMERIC_COLUMNS = 5, 2
 # A line of a log that names its columns, as the extended log format of W3C has it.
 FIELDS = re.compile(r"#[Ff]ields:?[ \t]+(\S.*)")
 # A name and its value, and a line of them.
@@ -131,19 +134,13 @@ def _split_all(note: str, split: Callable[[str], list[str]], width: int) -> Prin
     return PrintedTable(note, read)
 
 
-def _find_sdmx(_: str, lines: Sequence[str]) -> PrintedTable | None:
-    """Find a table of a statistics office with several dimensions in the first column."""
-    table = find_sdmx_table(lines)
-    return PrintedTable(*table) if table else None
-
-
 def _find_records(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find records that database clients print with a line for each value."""
     records = find_printed_records(lines)
     if records is None:
         return None
-    note = "each record is printed with a line for each value"
-    return PrintedTable(note, records.read, names=records.names, join=records.join)
+    return PrintedTable("each record is printed with a line for each value",
+                        records.read, names=records.names, join=records.join)  # fmt: skip
 
 
 def _find_log(_: str, lines: Sequence[str]) -> PrintedTable | None:
@@ -258,7 +255,7 @@ def _split_at_widths(starts: Sequence[int], gaps: Sequence[int]) -> PrintedTable
     def split(line: str) -> list[str]:
         is_row = len(line.rstrip()) > gaps[0] and _has_gaps(line, gaps)
         is_other = WIDTH_RULE.fullmatch(line) or PROMPT.fullmatch(line)
-        cells = _split_at([line], starts)[0] if is_row and not is_other else []
+        cells = split_at([line], starts)[0] if is_row and not is_other else []
         return [ENCLOSED.sub(r"\1", cell) for cell in cells]
 
     return _split_all("columns are separated by their width", split, len(starts))
@@ -314,114 +311,58 @@ def _find_mixed_blanks(text: str, lines: Sequence[str]) -> PrintedTable | None:
 
 
 def _find_aligned(_: str, lines: Sequence[str]) -> PrintedTable | None:
-    """Find columns between blanks that are at the same places of all lines, below their names."""
-    rows = [line.rstrip() for line in lines if line.strip()]
-    if len(rows) < MIN_ALIGNED_ROWS or not _may_be_aligned(rows):
+    """Find columns between blanks that are at the same places of all lines, below their names.
+
+    Titles and comments can be above them, and the names be in the last comment.
+    """
+    above = [*takewhile(_is_title, lines[:MAX_ALIGNED_TITLES])]
+    rows = [line.rstrip() for line in lines[len(above) :] if line.strip()]
+    if len(rows) < max(MIN_ALIGNED_ROWS, len(above)) or not _may_be_aligned(rows, above):
         return None
-    starts = _find_starts(rows)
-    cells = _split_at(rows, starts)
-    if not _are_column_names(cells[0]):
-        return _find_aligned_values(rows)
-    if any(sum(map(bool, row)) < 2 for row in cells):
+    marked = rows[0].startswith("# ")
+    rows[0] = " " * marked + rows[0][marked:]
+    starts = _find_columns(rows, bare=not (above or marked))
+    if not starts:
         return None
-    return _split_at_widths(starts, [start - 1 for start in starts[1:]])
+    table = _split_at_widths(starts, [start - 1 for start in starts[1:]])
+    names = (*split_at(rows, starts)[0],) * marked
+    return replace(table, titles=len(above) + marked, names=names)
 
 
-def _may_be_aligned(rows: Sequence[str]) -> bool:
+def _find_columns(rows: Sequence[str], *, bare: bool) -> list[int]:
+    """Return the places of columns below their names; of columns without names, if `bare`."""
+    starts = find_name_starts(rows)
+    names, *cells = split_at(rows, starts)
+    if _are_column_names(names):
+        return starts if all(sum(map(bool, row)) > 1 for row in cells) else []
+    return find_value_starts(rows) if bare else []
+
+
+def _is_title(line: str) -> bool:
+    """Return whether a line has no wide gap, as between the names of columns."""
+    return "  " not in line.strip() and "\t" not in line
+
+
+def _may_be_aligned(rows: Sequence[str], above: Sequence[str]) -> bool:
     """Return whether blanks, and no usual separator, are between the cells of the first row."""
     first = rows[0]
     if "  " not in first.strip() or any("\t" in row for row in rows):
         return False
     if any('"' in row for row in rows) and len(WIDE_GAP.findall(first)) < MIN_WIDE_GAPS:
         return False
-    return not any(
-        mark in first and len({row.count(mark) for row in rows}) == 1 for mark in USUAL_SEPARATORS
-    )
+    return not any(mark in first and _is_in_all(mark, rows, above) for mark in USUAL_SEPARATORS)
+
+
+def _is_in_all(mark: str, rows: Sequence[str], above: Sequence[str]) -> bool:
+    """Return whether a separator is as often in all rows, or is in them and in all lines above."""
+    counts = {row.count(mark) for row in rows}
+    return len(counts) == 1 or (0 not in counts and any(above) and all(mark in x for x in above))
 
 
 def _are_column_names(cells: Sequence[str]) -> bool:
     if len(cells) < MIN_ROWS or not all(cells[1:]) or len({*cells}) < len(cells):
         return False
     return not any(VALUE.fullmatch(cell) or "  " in cell for cell in cells)
-
-
-def _find_aligned_values(rows: Sequence[str]) -> PrintedTable | None:
-    """Find columns at the same places of all lines without a header, of which two are numbers.
-
-    One blank is sufficient beside a column of numbers.
-    """
-    if len(rows) < MIN_ROWS_WITHOUT_NAMES:
-        return None
-    blank = _find_blanks(rows)
-    starts = [0, *(n for n in range(1, len(blank)) if blank[n - 1] and not blank[n])]
-    numbers = [
-        column_kind(column) == NUMBER for column in zip(*_split_at(rows, starts), strict=True)
-    ]
-    kept = [0, *(
-        start for n, start in enumerate(starts[1:], 1)
-        if numbers[n - 1] or numbers[n] or all(blank[max(start - MIN_GAP, 0) : start])
-    )]  # fmt: skip
-    columns = list(zip(*_split_at(rows, kept), strict=True))
-    complete = [column for column in columns if all(column) and column_kind(column) == NUMBER]
-    if len(complete) < MIN_NUMERIC_COLUMNS or not all(columns[0]):
-        return None
-    return _split_at_widths(kept, [start - 1 for start in kept[1:]])
-
-
-def _split_at(rows: Sequence[str], starts: Sequence[int]) -> list[list[str]]:
-    ends = [*starts[1:], max(map(len, rows))]
-    return [[row[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-            for row in rows]  # fmt: skip
-
-
-def _find_blanks(rows: Sequence[str]) -> list[bool]:
-    """Return for each place whether all rows have a blank there."""
-    return [all(row[n : n + 1] in ("", " ") for row in rows) for n in range(max(map(len, rows)))]
-
-
-def _find_starts(rows: Sequence[str]) -> list[int]:
-    """Return the places at which columns begin: after blanks in all rows.
-
-    One such blank is sufficient if the header, which is the first row, has several there, after a
-    column of right-aligned values with digits, or if most rows have several, and all a cell there.
-    """
-    blank = _find_blanks(rows)
-    in_header = {
-        n
-        for match in re.finditer(rf" {{{MIN_GAP},}}", rows[0].ljust(len(blank)))
-        for n in range(*match.span())
-    }
-    starts, narrow, run = [0], set(), 0
-    for position, is_blank in enumerate(blank):
-        if is_blank:
-            run += 1
-        elif run:
-            filled = [row.ljust(position)[position - MIN_GAP : position] for row in rows
-                      if row[position : position + 1].strip()]  # fmt: skip
-            padded = len(filled) == len(rows) < 2 * sum(map(str.isspace, filled))
-            certain = run >= MIN_GAP or position - 1 in in_header or padded
-            if certain or _is_right_aligned(rows, starts[-1], position - 1):
-                starts.append(position)
-                narrow |= {position} if run < MIN_GAP else set()
-            run = 0
-    # All values of a column can have a blank at the same place, where no name begins.
-    ends = [*starts[1:], len(blank)]
-    return [
-        start
-        for start, end in zip(starts, ends, strict=True)
-        if start not in narrow or rows[0][start:end].strip()
-    ]
-
-
-def _is_right_aligned(rows: Sequence[str], start: int, end: int) -> bool:
-    """Return whether the cells between two places are one word each, and end at the second one."""
-    header, *cells = [row[start:end] for row in rows]
-    words = [cell.split() for cell in cells]
-    return (
-        bool(header.strip())
-        and all(cell[-1:].strip() for cell in (header, *cells))
-        and all(len(word) == 1 and any(map(str.isdigit, word[0])) for word in words)
-    )
 
 
 def _find_wiki(_: str, lines: Sequence[str]) -> PrintedTable | None:
@@ -468,6 +409,7 @@ def _unescape(cell: str) -> str:
 
 # Each returns how to read a kind of printed table; the most certain kinds are first.
 FINDERS: Sequence[Callable[[str, Sequence[str]], PrintedTable | None]] = (
-    _find_sdmx, _find_records, _find_log, _find_pairs, _find_box, _find_wiki, _find_fixed_width,
+    lambda _, lines: (table := find_sdmx_table(lines)) and PrintedTable(*table),
+    _find_records, _find_log, _find_pairs, _find_box, _find_wiki, _find_fixed_width,
     _find_long_separator, _find_escapes, _find_mixed_blanks, _find_aligned,
 )  # fmt: skip

@@ -93,10 +93,6 @@ def _ibis_reader(relation: Any) -> pa.RecordBatchReader:
     return relation.to_pyarrow_batches(chunk_size=BATCH_ROWS)
 
 
-def _delta_reader(table: Any) -> pa.RecordBatchReader:
-    return table.to_pyarrow_dataset().scanner(batch_size=BATCH_ROWS).to_reader()
-
-
 def _iceberg_reader(table: Any) -> pa.RecordBatchReader:
     scan = table.scan() if hasattr(table, "scan") else table
     return scan.to_arrow_batch_reader()
@@ -133,7 +129,9 @@ READERS: Mapping[str, Callable[[Any], pa.RecordBatchReader]] = {
     "polars": _polars_reader,
     "duckdb": _duckdb_reader,
     "ibis": _ibis_reader,
-    "deltalake": _delta_reader,
+    "deltalake": lambda table: (
+        table.to_pyarrow_dataset().scanner(batch_size=BATCH_ROWS).to_reader()
+    ),
     "pyiceberg": _iceberg_reader,
 }
 

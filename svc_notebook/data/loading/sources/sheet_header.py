@@ -17,7 +17,11 @@ from svc_notebook.data.loading.sources.sheet_cells import (
     show_row,
     texts_of,
 )
-from svc_notebook.data.loading.text_cells.header_names import make_unique
+from svc_notebook.data.loading.text_cells.header_names import (
+    count_description_rows,
+    make_unique,
+    merge_header_rows,
+)
 from svc_notebook.data.loading.text_cells.header_score import is_header
 
 # The maximum number of rows of a header, and of one with a cell that is merged over more rows.
@@ -82,13 +86,21 @@ def _skip_properties(rows: Sequence[Row], widths: Sequence[int], first: int, usu
     """Return the row of the header below rows of names and values, such as `Valid from: 2023`.
 
     These are narrower than the table, and a blank row is below them, or their names end in a colon.
+    Those of a form have several names in a row, and the names of columns are below a blank row.
     """
     below = next((n for n in range(first, len(widths)) if widths[n] >= usual), first)
     above = [rows[n] for n in range(first, below) if widths[n]]
     named = all(next(filter(None, texts_of(row))).endswith(":") for row in above)
     follows_blank = below > 0 and not widths[below - 1]
     narrow = all(count_filled(row) <= MAX_PROPERTY_CELLS < usual for row in above)
-    return below if above and narrow and (named or follows_blank) else first
+    is_form = follows_blank and _is_table(rows[below:], len(above))
+    return below if is_form or (above and narrow and (named or follows_blank)) else first
+
+
+def _is_table(rows: Sequence[Row], above: int) -> bool:
+    """Return whether rows have a header, and are more than those above."""
+    texts = [texts_of(row) for row in rows if count_filled(row)]
+    return len(texts) > above and is_header(texts)
 
 
 def _is_named(rows: Sequence[Row], first: int, facts: SheetFacts) -> bool:
@@ -128,9 +140,22 @@ def _name_columns(
             f"the header has {depth} rows{shown if groups else ''}: names are joined with a blank; "
             "header_rows=1 takes the first"
         )
+    if depth == 1 and not asked:
+        names, depth = _name_below_descriptions(names, [*map(texts_of, rows[top:])], header.notes)
     named = [name or f"column{n}" for n, name in enumerate(names)]
     unique, changed = make_unique(named)
     return replace(header, names=unique, rows=top + depth, notes=[*header.notes, *changed])
+
+
+def _name_below_descriptions(
+    names: list[str], rows: Sequence[list[str]], notes: list[str]
+) -> tuple[list[str], int]:
+    """Return the names of columns and the rows of the header, with units below the names."""
+    described = count_description_rows(rows)
+    if described:
+        names, more = merge_header_rows(rows[described], rows[:described])
+        notes += more
+    return names, described + 1
 
 
 def _across(facts: SheetFacts, row: int) -> list[tuple[int, int, int, int]]:

@@ -236,11 +236,10 @@ def parquet_folder(path: Path) -> list[Path]:
     folder = path.expanduser()
     _refuse_table_folder(folder)
     files = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
-    return [file for file in files if not _is_hidden(file.relative_to(folder))]
-
-
-def _is_hidden(path: Path) -> bool:
-    return any(part.startswith((".", "_")) for part in path.parts)
+    return [
+        file for file in files
+        if not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
+    ]  # fmt: skip
 
 
 def open_files(

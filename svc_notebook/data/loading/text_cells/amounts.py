@@ -175,7 +175,8 @@ def find_amount_forms(texts: Sequence[str]) -> list[AmountForm]:
     if not texts or other is not None or not all(map(_LIKELY.fullmatch, texts)):
         return []
     unit = _find_unit(texts)
-    if unit is None or _are_phones(texts):
+    # Whole numbers after a plus sign are phone numbers.
+    if unit is None or all(map(_PHONE.fullmatch, texts)):
         return []
     forms: dict[tuple[str, ...], AmountForm] = {}
     for decimal, group in STYLES:
@@ -214,11 +215,6 @@ def _units_of(text: str) -> list[str]:
     parts = affixes.groups() if affixes else ("?",)
     units = (part.strip(f"{BLANKS}{LEADING_SIGNS}+()") for part in parts)
     return [unit for unit in units if unit.strip(".,")]
-
-
-def _are_phones(texts: Sequence[str]) -> bool:
-    """Return whether all texts are whole numbers after a plus sign, as phone numbers are."""
-    return all(map(_PHONE.fullmatch, texts))
 
 
 def _are_codes(texts: Sequence[str]) -> bool:

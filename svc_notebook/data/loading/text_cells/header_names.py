@@ -111,7 +111,7 @@ def name_columns(
 ) -> Names:
     """Return the names of a header, which can have a cell less, or more, than the rows."""
     others = rows[1:]
-    cells, notes = _merge_header_rows(first, upper) if upper else ([*first], [])
+    cells, notes = merge_header_rows(first, upper) if upper else ([*first], [])
     empty = [number for number, cell in enumerate(cells) if not cell.strip()]
     if len(empty) == 1 and others and all(len(row) == len(cells) - 1 for row in others):
         del cells[empty[0]]
@@ -130,7 +130,7 @@ def name_columns(
     return Names(names, [*changed, *notes], trailing)
 
 
-def _merge_header_rows(
+def merge_header_rows(
     first: Sequence[str], upper: Sequence[Sequence[str]]
 ) -> tuple[list[str], list[str]]:
     """Return the cells of a header of several rows, and the note that says what became of them."""
@@ -296,7 +296,9 @@ def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
     last = rows[-1]
     if all(cell.startswith(IMPORT_ID) for cell in last) or is_format(last) or _are_units(last):
         return True
-    return len(rows) > 1 and all(names)
+    # Facts of a series have a name in the first column, above which there can be none.
+    facts = all(names[1:]) and any(row[0] and any(row[1:]) for row in rows)
+    return len(rows) > 1 and (all(names) or facts)
 
 
 def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:

@@ -89,7 +89,9 @@ def find_counted_cells(first: Sequence[str], columns: Sequence[Sequence[str]]) -
     """
     numbers = {n: int(cell) for n, cell in enumerate(first) if WHOLE_NUMBER.fullmatch(cell)}
     years = {n: number for n, number in numbers.items() if YEAR.fullmatch(first[n])}
-    if len(years) >= MIN_COUNTED_CELLS and _rise([*years.values()]):
+    order = [*years.values()]
+    is_sorted = order in (sorted({*order}), sorted({*order}, reverse=True))
+    if len(years) >= MIN_COUNTED_CELLS and is_sorted:
         return set() if _are_mostly_years([v for n in years for v in columns[n]]) else {*years}
     if len(numbers) < MIN_COUNTED_CELLS or not _is_even([*numbers.values()]):
         return set()
@@ -127,12 +129,6 @@ def _is_outside(first: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
     columns = zip(*rows, strict=True)
     return all(not min(column) <= value <= max(column)
                for value, column in zip(first, columns, strict=True))  # fmt: skip
-
-
-def _rise(numbers: Sequence[int]) -> bool:
-    return all(number < other for number, other in pairwise(numbers)) or all(
-        number > other for number, other in pairwise(numbers)
-    )
 
 
 def _is_even(numbers: Sequence[int]) -> bool:

@@ -162,10 +162,6 @@ def _is_missing_null(others: Sequence[str], is_repeated: bool, elsewhere: bool) 
     return elsewhere or is_repeated or not all(map(str.isupper, others)) or _are_codes(others)
 
 
-def _is_missing_none(others: Sequence[str], _: bool, elsewhere: bool) -> bool:
-    return elsewhere and len({*others}) > len(others) / 2
-
-
 def _are_codes(values: Sequence[str]) -> bool:
     return sum(map(bool, map(CODE.fullmatch, values))) >= CODE_SHARE * len(values)
 
@@ -176,5 +172,5 @@ WORD_RULES: Mapping[str, Callable[[Sequence[str], bool, bool], bool]] = {
     "NA": _is_missing_na,
     "NULL": _is_missing_null,
     "null": _is_missing_null,
-    "None": _is_missing_none,
+    "None": lambda others, _, elsewhere: elsewhere and len({*others}) > len(others) / 2,
 }

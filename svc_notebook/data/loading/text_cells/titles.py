@@ -10,7 +10,7 @@ from svc_notebook.data.loading.text_cells.header_names import count_description_
 from svc_notebook.data.loading.text_cells.header_score import WHOLE_NUMBER, is_header, score_header
 from svc_notebook.data.loading.text_cells.signals import Signal
 
-MAX_PREAMBLE_LINES = 100
+MAX_PREAMBLE_LINES, MIN_TITLED_WIDTH = 100, 2
 # A cell of a row of metadata, such as `Version=2023`.
 METADATA = re.compile(r"[A-Za-z][\w.-]*=[^=\s]")
 # The share of the cells of a header that are filled.
@@ -22,12 +22,25 @@ def find_titles(rows: Sequence[tuple[int, list[str]]], width: int) -> tuple[int,
 
     `rows` are those with a value, each with its line.
     """
-    texts = [row for _, row in rows]
+    texts, width = _without_empty_ends([row for _, row in rows], width)
     number, reason = _count_titles(texts, width)
     if number is None:
         return 0, []
     line = rows[number][0]
     return line, [*_rate_titles(texts[number:], width, reason)] if line else []
+
+
+def _without_empty_ends(
+    rows: Sequence[Sequence[str]], width: int
+) -> tuple[list[Sequence[str]], int]:
+    """Return rows without the last cells, if these are empty in all rows of a width, and it."""
+    filled = [max((n for n, cell in enumerate(row, 1) if cell.strip()), default=0) for row in rows]
+    regular = [count for row, count in zip(rows, filled, strict=True) if len(row) == width]
+    most = max(regular, default=width)
+    if most < MIN_TITLED_WIDTH or most == width:
+        return [*rows], width
+    return [row[: max(n, most if len(row) == width else 1)]
+            for row, n in zip(rows, filled, strict=True)], most  # fmt: skip
 
 
 def _count_titles(texts: Sequence[Sequence[str]], width: int) -> tuple[int | None, str]:
