@@ -99,7 +99,8 @@ async def _read(
 
 def _check_of(options: LoadSettings) -> Check:
     if options.operations or options.duplicates == "keep":
-        return _check_presence  # the stored record depends on its previous state
+        # The stored record depends on its previous state.
+        return lambda _, stored: "is missing" if stored is None else None
     return CHECKS[options.action]
 
 
@@ -125,10 +126,6 @@ def _check_members(sent: Record, stored: Record | None) -> str | None:
         return "is missing"
     same = all(stored.get(name) == value for name, value in sent.items())
     return None if same else "is different"
-
-
-def _check_presence(sent: Record, stored: Record | None) -> str | None:
-    return "is missing" if stored is None else None
 
 
 CHECKS: dict[Action, Check] = {

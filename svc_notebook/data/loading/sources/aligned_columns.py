@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from svc_notebook.data.loading.text_cells.cell_kinds import MOMENT, NUMBER, column_kind
 
-MIN_GAP = 2
-# Columns without names: the minimum number of rows, and of columns of numbers.
-MIN_ROWS_WITHOUT_NAMES, MIN_NUMERIC_COLUMNS = 5, 2
+# The minimum gap; of columns without names, the minimum rows, and columns of numbers.
+MIN_GAP, MIN_ROWS_WITHOUT_NAMES, MIN_NUMERIC_COLUMNS = 2, 5, 2
 
 
 def find_name_starts(rows: Sequence[str]) -> list[int]:

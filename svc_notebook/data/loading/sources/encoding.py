@@ -53,8 +53,7 @@ HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 # A sign such as ³ between letters, or £ before an accented one: it is a letter in another encoding.
 # A sign at one end of a word is ordinary: m³, £m, a footnote, ¿qué?
 TORN_WORD = re.compile(r"[^\W\d_][£¥¦³¹¼¾][^\W\d_]|[£¥](?![a-zA-Z])[^\W\d_]")
-# Vowels and tones of Thai that are on no letter, and digits inside of words, as other text has them
-# that is read as Thai.
+# Vowels of Thai on no letter, and digits inside of words: another text that is read as Thai.
 TORN_THAI = re.compile(
     r"(?<![ก-ฮ\u0e31-\u0e4e])[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]|[ก-ฮ][\u0e50-\u0e59]+[ก-ฮ]"
     r"|[เ-ไ][\u0e30-\u0e4e]"

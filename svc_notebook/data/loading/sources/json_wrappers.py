@@ -300,11 +300,6 @@ def _write_bound(value: msgspec.Raw) -> bytes:
     return _as_number(text) if kind.rpartition("#")[2] in SPARQL_NUMBERS else text
 
 
-def _has_extended_values(members: Members) -> bool:
-    """Return whether some value has a type of MongoDB's extended JSON."""
-    return any(_extended(value) is not None for value in members.values())
-
-
 def _extended(value: msgspec.Raw) -> bytes | None:
     """Return the plain JSON of a value of extended JSON; None for any other value."""
     text = bytes(value)
@@ -394,5 +389,6 @@ WRAPPERS: Sequence[Wrapper] = (
         _member("body"),
         "`body` of each operation",
     ),
-    Wrapper(_has_extended_values, _write_plain, "plain values for the types of MongoDB"),
+    Wrapper(lambda members: any(_extended(value) is not None for value in members.values()),
+            _write_plain, "plain values for the types of MongoDB"),
 )  # fmt: skip
