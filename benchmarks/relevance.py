@@ -192,13 +192,18 @@ async def run_variant(choices: Mapping[str, Any], queries: DataFrame) -> DataFra
 def find_choices(
     collection: Collection, space: Mapping[str, Any] | None, seed: int, queries: DataFrame
 ) -> dict[str, Any]:
-    """Return the best choices on the queries that are marked as tune queries."""
+    """Return the best choices on the queries that are marked as tune queries.
+
+    Of a space that is no grid, each value is tried once.
+    """
     sampler = "grid" if space and space.keys() & GRID_NAMES else "coordinate"
-    found = svc.tuning.search(
+    trials = 1 + sum(map(len, (space or {}).values()))
+    tune_queries = int((queries["split"] == "tune").sum())
+    search = svc.tuning.search(
         INDEX, space, queries=queries, judgments=collection.judgments, sampler=sampler, seed=seed,
-        progress=False,
+        budget=trials * tune_queries if space and sampler == "coordinate" else None, progress=False,
     )  # fmt: skip
-    return dict(found.best or {})
+    return dict(search.best or {})
 
 
 def find_bm25(collection: Collection, queries: DataFrame) -> dict[str, Any]:
