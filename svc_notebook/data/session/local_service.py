@@ -240,8 +240,8 @@ def _begin(folder: Path, command: Sequence[str]) -> LocalService:
         return background_loop.run(_start_in_turn(folder, command))
     except OSError as error:
         raise LocalServiceFailed(
-            f"the data folder {folder} cannot be used: {error.strerror or error}; pass another "
-            'one, as in `connect("local", data="/tmp/search")`'
+            f"the data folder {folder} cannot be used: {error.strerror or error}; `data` names "
+            "another one"
         ) from error
 
 
