@@ -39,7 +39,7 @@ UNDECOMPOSED_LETTERS = {
     "\u0649": "\u064a",
 }
 UTF_32 = "utf-32-le"
-# Longer texts are translated in blocks, each of which takes 30 bytes a character.
+# Longer texts are translated in blocks, which take 40 to 60 bytes a character.
 MAX_BLOCK_CHARACTERS = 250_000
 # The Arabic tatweel only stretches a word.
 TATWEEL = "\u0640"

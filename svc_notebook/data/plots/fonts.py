@@ -35,15 +35,8 @@ def add_fonts(drawn: Iterable[Axes]) -> None:
 
     axes = [*drawn]
     texts = [text for axis in axes for text in axis.findobj(Text)]
-    # The labels of ticks are made when they are read.
-    labels = [
-        label for axis in axes for label in (*axis.get_xticklabels(), *axis.get_yticklabels())
-    ]
     letters = {
-        ord(letter)
-        for text in (*texts, *labels)
-        for letter in text.get_text()
-        if ord(letter) >= FIRST_LACKING
+        ord(letter) for text in texts for letter in text.get_text() if ord(letter) >= FIRST_LACKING
     }
     if not letters:
         return

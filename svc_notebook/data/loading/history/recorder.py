@@ -77,8 +77,8 @@ class LoadRecorder:
             self._lock.acquire()
             await self._journal.write(self.entry)
         except (BadInput, OSError) as error:
-            reason = str(error) if isinstance(error, BadInput) else error.strerror
-            self.abandon(f"the journal cannot be written: {reason}")
+            reason = error.strerror if isinstance(error, OSError) else None
+            self.abandon(f"the journal cannot be written: {reason}" if reason else str(error))
             # The list of loads cannot show the reason.
             warn_user(
                 f"this load of {self.entry.index} cannot be undone: {self.entry.not_undoable}"

@@ -134,6 +134,12 @@ def _split_all(note: str, split: Callable[[str], list[str]], width: int) -> Prin
     return PrintedTable(note, read)
 
 
+def _find_sdmx(_: str, lines: Sequence[str]) -> PrintedTable | None:
+    """Find a table of a statistics office with several dimensions in the first column."""
+    table = find_sdmx_table(lines)
+    return PrintedTable(*table) if table else None
+
+
 def _find_records(_: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find records that database clients print with a line for each value."""
     records = find_printed_records(lines)
@@ -409,7 +415,6 @@ def _unescape(cell: str) -> str:
 
 # Each returns how to read a kind of printed table; the most certain kinds are first.
 FINDERS: Sequence[Callable[[str, Sequence[str]], PrintedTable | None]] = (
-    lambda _, lines: (table := find_sdmx_table(lines)) and PrintedTable(*table),
-    _find_records, _find_log, _find_pairs, _find_box, _find_wiki, _find_fixed_width,
+    _find_sdmx, _find_records, _find_log, _find_pairs, _find_box, _find_wiki, _find_fixed_width,
     _find_long_separator, _find_escapes, _find_mixed_blanks, _find_aligned,
 )  # fmt: skip

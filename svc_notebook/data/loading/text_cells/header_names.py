@@ -338,7 +338,7 @@ def _is_above_numbers(header: Sequence[Sequence[str]], others: Sequence[Sequence
 
 
 def _find_number_columns(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return the columns of which all values are numbers, and at min_columns two."""
+    """Return the columns of which all values are numbers, and at least two."""
     columns = [
         [cell for cell in column if cell and (cell.isalnum() or not NO_NUMBER.fullmatch(cell))]
         for column in zip(*rows, strict=True)
