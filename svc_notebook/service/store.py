@@ -93,8 +93,11 @@ class Store:
             raise LocalServiceFailed(
                 f"{self.path} was written by a newer version of svc-notebook; update this one"
             )
-        for number, script in enumerate(MIGRATIONS[version:], version + 1):
-            self._writer.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
+        scripts = "\n".join(MIGRATIONS[version:])
+        if scripts:  # in one transaction, because each one waits for the disk
+            self._writer.executescript(
+                f"BEGIN; {scripts} PRAGMA user_version = {len(MIGRATIONS)}; COMMIT;"
+            )
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
