@@ -29,6 +29,7 @@ import asyncio
 import gzip
 import itertools
 import json
+import math
 import statistics
 import sys
 import tempfile
@@ -93,7 +94,6 @@ WEIGHTS = (0.3, 0.5, 0.67, 0.8)
 FEEDBACK_HITS = (5, 10)
 
 WORDS_ONLY = "tuned, words only"
-GRID_NAMES = {"semanticSearch", "attributeWeights"}
 
 Scores = dict[str, tuple[float, ...]]
 
@@ -194,10 +194,11 @@ def find_choices(
 ) -> dict[str, Any]:
     """Return the best choices on the queries that are marked as tune queries.
 
-    Of a space that is no grid, each value is tried once.
+    All combinations of values are tried where these are few, and each value once otherwise.
     """
-    sampler = "grid" if space and space.keys() & GRID_NAMES else "coordinate"
-    trials = 1 + sum(map(len, (space or {}).values()))
+    counts = [len(values) for values in (space or {}).values()]
+    trials = 1 + sum(counts)
+    sampler = "grid" if space and math.prod(counts) < trials else "coordinate"
     tune_queries = int((queries["split"] == "tune").sum())
     search = svc.tuning.search(
         INDEX, space, queries=queries, judgments=collection.judgments, sampler=sampler, seed=seed,
