@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 # A change of what is installed can affect every group. What all tests start from, the fixtures in
 # tests/conftest.py, is tested by those that are not slow.
 PROJECT = "pyproject.toml"
-LINTERS = ("codespell", "mypy", "ruff")
+# Tools whose options in that file make no group due.
+OTHER_TOOLS = ("codespell", "coverage", "mypy", "pytest", "ruff")
 DEPENDENCIES = ("constraints.txt", "hashes.txt", PROJECT)
 PACKAGE = "svc_notebook/"
 
@@ -116,6 +117,10 @@ LONG = {
         ("widgets/", "notebooks/", "tests/browser/", *in_package("faces/editors/", "faces/lab/")),
     ),
     "docs-search": Group(("tests/browser/test_docs_search.py",), ("docs/",)),
+    "oldest-duckdb": Group(
+        ("tests/data/loading/test_releases.py",),
+        in_package("data/loading/sources/", "data/loading/load_plan/row_order.py"),
+    ),
     # What checkers of types and the generator make of the public functions.
     "types-of-scripts": Group(
         (
@@ -138,6 +143,8 @@ OTHERS = {
             *in_package("tuning/deployment/", "tuning/changes/", "data/client/"),
         ),
     ),
+    # The site with the outputs of the tutorials, which the tests of these run as well.
+    "site": Group((), ("notebooks/", "docs/build.py", "docs/tutorial_pages.py")),
     # Only another choice of releases makes this run differ from the one of yesterday.
     "newest-releases": Group((), (".ci/versions.py",)),
 }
@@ -207,11 +214,11 @@ def list_changes(base: str) -> list[str] | None:
 
 
 def read_project(text: str) -> dict[str, Any]:
-    """Return a project file without what no test depends on: its version and the linters."""
+    """Return a project file without its version and the tools that make no group due."""
     project = tomllib.loads(text)
     project.get("project", {}).pop("version", None)
     tools = project.get("tool", {}).items()
-    return {**project, "tool": {name: tool for name, tool in tools if name not in LINTERS}}
+    return {**project, "tool": {name: tool for name, tool in tools if name not in OTHER_TOOLS}}
 
 
 def git(*words: str) -> str:

@@ -36,7 +36,8 @@ def test_every_slow_test_is_in_a_room() -> None:
 
 def test_a_change_makes_its_groups_due() -> None:
     assert due_after("README.md") == set()
-    assert due_after("README.md", "notebooks/films.py") == {"browser", "tutorials", "jupyterlab"}
+    notebooks = {"browser", "tutorials", "jupyterlab", "site"}
+    assert due_after("README.md", "notebooks/films.py") == notebooks
     crawl = {"service", "clients", "project", "soak", "hostile-pages"}
     assert due_after("svc_notebook/service/crawl/site_files.py") == crawl
     extracted = crawl | {"generated-sites"}
@@ -104,9 +105,10 @@ def test_new_and_changed_files_are_changes(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("b")
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / "05.ipynb").write_text("{}")
-    assert run("HEAD") == ["browser", "tutorials", "jupyterlab"]
+    due = ["browser", "tutorials", "jupyterlab", "site"]
+    assert run("HEAD") == due
     project.write_text('[project]\nversion = "2"\ndependencies = []\n[tool.ruff]\n')
-    assert run("HEAD") == ["browser", "tutorials", "jupyterlab"]
+    assert run("HEAD") == due
     assert "soak:" in run("HEAD", "--left-out")
     project.write_text('[project]\nversion = "2"\ndependencies = ["a"]\n')
     assert run("HEAD") == run("unknown") == [*GROUPS]
