@@ -23,8 +23,11 @@ T = TypeVar("T")
 Tick = Callable[[], None]
 
 POLL_SECONDS = 0.05  # between two polls; a result wakes the caller at once
-# For the cleanup of a stopped call; a kernel is expected to reply within 1 s.
-CANCEL_SECONDS = 0.8
+# For the cleanup of a stopped call, after which it reports what it has done: less than a second on
+# a machine that is not busy. A second interrupt ends the waiting.
+CANCEL_SECONDS = 3.0
+# For the end of the loop when the process ends.
+CLOSE_SECONDS = 0.8
 WAKE_UP_SECONDS = 0.1
 MIN_NEST_ASYNCIO2 = (1, 7, 3)  # earlier versions lose the cells queued behind a nested call
 
@@ -96,7 +99,7 @@ class Portal:
         """Stop the loop and close what is open on it; a later call starts a new loop."""
         if self._process == os.getpid() and self._loop and self._thread:
             self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(CANCEL_SECONDS)
+            self._thread.join(CLOSE_SECONDS)
             self._reset()
 
     def leave(self) -> None:
@@ -135,7 +138,7 @@ async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
 
 @contextmanager
 def _set_by_interrupt(stop: threading.Event) -> Iterator[None]:
-    """Make an interrupt set a flag for a while, instead of raising at any point.
+    """Make the first interrupt set a flag for a while, instead of raising at any point.
 
     While a cell awaits, a kernel handles interrupts on its own loop, which does not help when this
     package blocks that loop. Threads other than the main one receive no signals.
@@ -147,7 +150,13 @@ def _set_by_interrupt(stop: threading.Event) -> Iterator[None]:
     ):
         yield
         return
-    signal.signal(signal.SIGINT, lambda *_: stop.set())
+
+    def set_or_raise(*_: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    signal.signal(signal.SIGINT, set_or_raise)
     try:
         yield
     finally:
@@ -201,8 +210,12 @@ class _LoopCall(Generic[T]):
     def _end(self) -> Stopped | None:
         """Cancel the work, wait for its cleanup, and return its `Stopped` exception, if any."""
         self._loop.call_soon_threadsafe(lambda: self._task and self._task.cancel())
-        self._ended.wait(CANCEL_SECONDS)
-        if not self._task or not self._task.done() or self._task.cancelled():
+        if not self._ended.wait(CANCEL_SECONDS):
+            return Stopped(
+                f"stopped; the call has not ended within {CANCEL_SECONDS:g} s, and what it has "
+                "sent may still be carried out"
+            )
+        if not self._task or self._task.cancelled():
             return None
         error = self._task.exception()
         return error if isinstance(error, Stopped) else None

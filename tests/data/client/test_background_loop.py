@@ -184,7 +184,22 @@ def test_an_interrupt_is_not_lost_on_work_that_ends_otherwise(
         background_loop.run(shrug())
 
 
-def test_work_that_will_not_end_does_not_hold_the_caller() -> None:
+def test_work_that_needs_more_than_a_second_to_end_tells_what_it_did() -> None:
+    async def load() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            await asyncio.sleep(1.2)
+            raise Stopped("stopped after 3 batches") from None
+
+    interrupt_soon()
+
+    with pytest.raises(Stopped, match="3 batches"):
+        background_loop.run(load())
+
+
+@pytest.mark.parametrize("interrupts", [1, 2])
+def test_work_that_will_not_end_does_not_hold_the_caller(interrupts: int) -> None:
     release = threading.Event()
 
     async def hold_on() -> None:
@@ -194,11 +209,16 @@ def test_work_that_will_not_end_does_not_hold_the_caller() -> None:
             except asyncio.CancelledError:
                 continue
 
-    interrupt_soon()
+    for number in range(interrupts):
+        interrupt_soon(0.2 + number * 0.3)
+    before = time.monotonic()
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt) as caught:
         background_loop.run(hold_on())
 
+    is_early = time.monotonic() - before < background_loop.CANCEL_SECONDS
+    assert is_early == (interrupts > 1)
+    assert isinstance(caught.value, Stopped) == (interrupts == 1)
     release.set()
 
 
