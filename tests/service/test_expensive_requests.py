@@ -151,13 +151,17 @@ def measure_beside_greedy(shop: Running, key: str) -> float:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 def test_a_hundred_thousand_terms_take_little_time_and_memory(shop: Running) -> None:
+    def search(client: httpx.Client, terms: int) -> tuple[float, httpx.Response]:
+        start = time.perf_counter()
+        answer = client.post("/1/indexes/p/query", json={"filters": any_of(terms)})
+        return time.perf_counter() - start, answer
+
     with shop.client(shop.searchKey) as client:
-        start = time.perf_counter()
-        fitting = client.post("/1/indexes/p/query", json={"filters": any_of(10_000)})
-        taken = time.perf_counter() - start
-        start = time.perf_counter()
-        answer = client.post("/1/indexes/p/query", json={"filters": any_of(100_000)})
-        refused = time.perf_counter() - start
+        rounds = [(search(client, 10_000), search(client, 100_000)) for _ in range(3)]
+    # Other processes can take the processor for a part of a search.
+    taken = min(seconds for (seconds, _), _ in rounds)
+    refused = min(seconds for _, (seconds, _) in rounds)
+    (_, fitting), (_, answer) = rounds[-1]
 
     assert fitting.json()["nbHits"] == 10_000
     assert answer.status_code == 400
