@@ -35,6 +35,8 @@ class Group(NamedTuple):
 
     tests: tuple[str, ...]
     paths: tuple[str, ...]
+    # Paths below those that belong to another group.
+    except_paths: tuple[str, ...] = ()
 
     def is_due(self, changed: list[str] | None) -> bool:
         """Return whether a change affects the group; unknown changes affect all.
@@ -45,7 +47,9 @@ class Group(NamedTuple):
             return True
         needed = (*DEPENDENCIES, *self.paths, *self.tests)
         return any(
-            path.startswith(needed) and (path in self.tests or not is_test_module(path))
+            path.startswith(needed)
+            and not path.startswith(self.except_paths)
+            and (path in self.tests or not is_test_module(path))
             for path in changed
         )
 
@@ -55,17 +59,57 @@ def in_package(*paths: str) -> tuple[str, ...]:
     return tuple(PACKAGE + path for path in paths)
 
 
-# The slow tests of each room, with the rooms that they run.
-ROOMS = {
-    "service": Group(("tests/service/", "tests/hostile/"), in_package("service/", "core/")),
-    "clients": Group(("tests/clients/", "tests/page/"), in_package("service/", "core/api/")),
-    "data": Group(("tests/data/", "tests/peers/"), in_package("data/", "core/")),
-    "tuning": Group(
-        ("tests/tuning/",), in_package("tuning/", "data/client/", "service/engine/", "core/")
+CRAWL = in_package("service/crawl/", "service/crawlers/")
+# The slow tests of each folder, with the packages that they are about. What else a change breaks is
+# found by the tests that are not slow, which always run, or by the scheduled workflow.
+FOLDERS = {
+    "engine": Group(
+        ("tests/service/engine/",), in_package("service/engine/", "core/tokenization/")
     ),
-    "faces": Group(
-        ("tests/faces/", "tests/kernels/", "tests/documentation/"),
-        (*in_package("faces/", "data/declarations/", "data/session/", "core/"), "docs/"),
+    "crawl": Group(("tests/service/crawl/", "tests/service/crawlers/"), CRAWL),
+    "service": Group(
+        ("tests/service/test_", "tests/service/rules/", "tests/hostile/"),
+        in_package("service/", "core/api/", "core/locked_folders", "core/child_process"),
+        except_paths=CRAWL,
+    ),
+    "clients": Group(
+        ("tests/clients/", "tests/page/", "tests/peers/"),
+        in_package("service/", "core/api/"),
+        except_paths=CRAWL,
+    ),
+    "client": Group(
+        ("tests/data/client/", "tests/data/session/"),
+        in_package("data/client/", "data/session/", "core/"),
+        except_paths=in_package("core/tokenization/"),
+    ),
+    "loading": Group(("tests/data/loading/", "tests/data/dask/"), in_package("data/loading/")),
+    "frames": Group(
+        ("tests/data/declarations/", "tests/data/frames/", "tests/data/plots/"),
+        in_package("data/declarations/", "data/frames/", "data/plots/"),
+    ),
+    "tuning": Group(
+        ("tests/tuning/test_",),
+        in_package("tuning/", "service/engine/ranking/"),
+        except_paths=in_package("tuning/deployment/"),
+    ),
+    "deployment": Group(
+        ("tests/tuning/deployment/",),
+        in_package("tuning/deployment/", "tuning/changes/", "core/yaml_nodes"),
+    ),
+    "functions": Group(
+        ("tests/faces/functions/", "tests/faces/agents/", "tests/documentation/"),
+        (*in_package("faces/functions/", "faces/agents/", "data/declarations/"), "docs/"),
+    ),
+    "commands": Group(
+        ("tests/faces/cli/", "tests/faces/commands/", "tests/faces/magics/"),
+        in_package("faces/cli", "faces/commands/", "faces/magics/", "data/declarations/"),
+    ),
+    "kernels": Group(
+        ("tests/kernels/",),
+        in_package("data/client/", "data/session/", "data/loading/sending/", "faces/magics/"),
+    ),
+    "editors": Group(
+        ("tests/faces/editors/", "tests/faces/lab/"), in_package("faces/editors/", "faces/lab/")
     ),
     "browser": Group(
         ("tests/browser/", "tests/widgets/"),
@@ -84,7 +128,7 @@ ROOMS = {
         (PACKAGE, ".ci/", "Makefile", "benchmarks/"),
     ),
 }
-# Tests that depend on less than their room, or take too long to run with all of it.
+# Tests that depend on less than their folder, or take too long to run with all of it.
 LONG = {
     "soak": Group(
         ("tests/service/test_soak.py",),
@@ -148,7 +192,7 @@ OTHERS = {
     # Only another choice of releases makes this run differ from the one of yesterday.
     "newest-releases": Group((), (".ci/versions.py",)),
 }
-GROUPS = {**ROOMS, **LONG, **OTHERS}
+GROUPS = {**FOLDERS, **LONG, **OTHERS}
 # Commits of this time are pushed and tested together.
 PUSH_SECONDS = 4 * 60 * 60
 
@@ -170,7 +214,7 @@ def main(arguments: list[str]) -> int:
 def make_options(due: list[str], changed: list[str]) -> Iterator[str]:
     """Return options of pytest for the slow tests of these groups and of the changed modules."""
     left_out = {test for name, group in LONG.items() if name not in due for test in group.tests}
-    selected = tuple(test for name in due if name in ROOMS for test in GROUPS[name].tests)
+    selected = tuple(test for name in due if name in FOLDERS for test in GROUPS[name].tests)
     selected += tuple(
         path
         for path in (*(test for name in due if name in LONG for test in LONG[name].tests), *changed)
