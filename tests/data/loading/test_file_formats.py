@@ -75,6 +75,7 @@ REFUSED = {
     "a mail": b"Received: by x\nFrom: Jo <jo@example.org>\nTo: Al\nSubject: Hi\n\nHi\n",
     "a file of translations": b'msgid ""\nmsgstr "Language: de\\n"\n\nmsgid "Save"\nmsgstr "S"\n',
     "a file of subtitles": b"1\n00:00:01,000 --> 00:00:02,500\nHello, you\n",
+    "a plot of Grace": b'# By x\n@ title "Energy"\n@TYPE xy\n  0.0  -35.1\n  1.0  -34.2\n',
     "a file in the form of LibSVM": b"+1 1:0.7 3:0.12\n-1 2:0.5 3:0.9\n" * 9,
     "a log of a program": b"2024-01-02 10:00:00,123 INFO  [main] com.x.App - Started in 3 s\n" * 9,
     "a log of a program ": b"2024-01-02 10:00:00,123 - shop.app - INFO - started in 3 s\n" * 9,

@@ -45,8 +45,9 @@ SHOWN = {"\t": "tab", " ": "blank", "\x01": "Ctrl-A", "\x1f": "Ctrl-_", NO_QUOTE
 FULL_POINTS, CERTAIN_POINTS = 10, 7.5
 # The minimum share of rows with the most frequent width, and number of rows, of unusual separators.
 UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.95, 3
-# The minimum number of rows of a table between blanks that has no header, and a number in it.
-MIN_ALIGNED_ROWS = 5
+# The minimum number of rows of a table between blanks that has no header, and a number in it; of one
+# of fractions alone.
+MIN_ALIGNED_ROWS, MIN_FRACTION_ROWS = 5, 3
 GROUP_DIGITS = 3
 PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
 # A comma that separates cells: neither a decimal comma nor one of a sentence.
@@ -407,11 +408,13 @@ def _find_numbers(columns: Sequence[Sequence[str]], several_blanks: bool) -> str
     if len(columns) > 2 and all(VALUE.fullmatch(cell) for row in columns for cell in row):
         return "all cells are numbers or dates"
     numeric = [column for column in columns if all(map(PLAIN_NUMBER.fullmatch, column))]
-    if len(numeric) < 2 or len(columns[0]) < MIN_ALIGNED_ROWS:
+    fractions = [column for column in numeric if all("." in cell for cell in column)]
+    # Two numbers with points are not one number in groups.
+    is_certain = len(fractions) == len(columns) and len(columns[0]) >= MIN_FRACTION_ROWS
+    if len(numeric) < 2 or not (is_certain or len(columns[0]) >= MIN_ALIGNED_ROWS):
         return ""
-    decimal = any(all("." in cell for cell in column) for column in numeric)
     ungrouped = any(len(cell) != GROUP_DIGITS for column in numeric[1:] for cell in column)
-    aligned = decimal or ungrouped or (several_blanks and len(numeric) == len(columns))
+    aligned = fractions or ungrouped or (several_blanks and len(numeric) == len(columns))
     return "several columns are numbers" if aligned else ""
 
 

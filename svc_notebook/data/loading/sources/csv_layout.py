@@ -424,10 +424,10 @@ def _advise_name(layout: Layout, lines: int) -> list[str]:
 def _advise_blanks(layout: Layout, rows: Sequence[Row], options: LoadSettings) -> list[str]:
     """Return the advice to separate a single column at blanks, if all rows have as many."""
     texts = [row[0].strip() for _, row in rows if len(row) == 1]
-    counts = {text.count(" ") for text in texts}
+    counts = {len(text.split()) for text in texts}
     if options.separator is not None or layout.width != 1 or len(texts) != len(rows):
         return []
-    if len(texts) < MIN_END_LINES or len(counts) != 1 or counts == {0}:
+    if len(texts) < MIN_END_LINES or len(counts) != 1 or counts == {1}:
         return []
-    cells = counts.pop() + 1
+    cells = counts.pop()
     return [Advice(f"each line is one value; separator=' ' reads {cells:,} values between blanks")]

@@ -212,6 +212,9 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
         "restore it into a database, and load a query or an export of its table"),
     RefusedText("an ARFF file", re.compile(r"(%[^\n]*\n|\s)*@relation\s", re.I),
                 "load its rows after @data as CSV: skip= leaves out the lines before them"),
+    RefusedText("a plot of Grace", re.compile(
+        r"([#@][^\n]*\n)*@\s*(title|subtitle|xaxis|yaxis|legend|world|view|TYPE|s\d+)\s"),
+        "load the lines without @ as a table: skip= leaves out the lines before them"),
     RefusedText("a FASTA file", re.compile(r">\S[^\n]*\n[A-Za-z*-]{20,}\n"), ENTRIES),
     RefusedText("a list of requirements of Python", REQUIREMENT,
                 "split its lines into names and versions, and pass a list of dicts", 0.5),
