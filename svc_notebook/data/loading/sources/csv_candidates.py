@@ -45,8 +45,8 @@ SHOWN = {"\t": "tab", " ": "blank", "\x01": "Ctrl-A", "\x1f": "Ctrl-_", NO_QUOTE
 FULL_POINTS, CERTAIN_POINTS = 10, 7.5
 # The minimum share of rows with the most frequent width, and number of rows, of unusual separators.
 UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.95, 3
-# The minimum number of rows of a table between blanks that has no header, and a number in it; of one
-# of fractions alone.
+# The minimum number of rows of a table between blanks that has no header, and a number in it. Two
+# columns of fractions need fewer.
 MIN_ALIGNED_ROWS, MIN_FRACTION_ROWS = 5, 3
 GROUP_DIGITS = 3
 PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
