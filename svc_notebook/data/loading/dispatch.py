@@ -7,7 +7,6 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from svc_notebook.data.loading.cursor import FILES
 from svc_notebook.data.loading.dask.load import load_partitions
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.history.journal import find_cursor
@@ -17,6 +16,7 @@ from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.preparation import prepare
 from svc_notebook.data.loading.load_plan.proposals import accept_proposals, add_proposals
 from svc_notebook.data.loading.options import (
+    FILES,
     Accept,
     CompareWith,
     IfExists,

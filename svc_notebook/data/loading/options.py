@@ -1,17 +1,22 @@
-"""The options of a load that determine how rows become records, validated once."""
+"""The options of a load that determine how rows become records, validated once.
+
+The cursor of an increment is the highest value of a column, or the files, of the last load.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, Self, TypedDict, get_args
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from svc_notebook.core.api.values import read_pairs
 from svc_notebook.core.foreign_names import suggest_argument
-from svc_notebook.data.loading.cursor import LoadCursor
 from svc_notebook.errors import BadInput, did_you_mean
 
+# The cursor that compares files, and not the values of a column.
+FILES = "files"
 # Options by column, which `price=number,stock=integer` writes, too; those that have no other form.
 PAIRED = {"computed", "dtype", "nulls", "operations", "rename"}
 MAPPINGS = {"computed", "dtype", "operations", "rename"}
@@ -326,3 +331,28 @@ VALUE_READERS: dict[str, Callable[[Any], Any]] = {
     "split": lambda size: int(size) if str(size).isdecimal() else size,
     "operations": _read_operation,
 }
+
+
+class LoadCursor(NamedTuple):
+    """Where the last load ended; without a type and files, all rows are loaded."""
+
+    column: str
+    # The SQL type and the text of the highest value.
+    type: str = ""
+    value: str = ""
+    # The size in bytes and the time of change of each file that was loaded.
+    files: Mapping[str, tuple[int, int]] = {}
+    has_new_files: bool = True
+    # The types that the columns of earlier increments were sent as.
+    columns: Mapping[str, str] = {}
+
+    def select_files(self, paths: Sequence[Path]) -> tuple[list[Path], LoadCursor]:
+        """Return the new and changed files, or one if there is none, and the cursor after them."""
+        states = {str(path.absolute()): _state(path) for path in paths}
+        new = [path for path in paths if self.files.get(str(path.absolute())) != _state(path)]
+        return new or [*paths[-1:]], self._replace(files=states, has_new_files=bool(new))
+
+
+def _state(path: Path) -> tuple[int, int]:
+    facts = path.stat()
+    return facts.st_size, facts.st_mtime_ns

@@ -1,4 +1,4 @@
-"""Tables of any source that DuckDB can scan several times in the same order."""
+"""Tables of any source that DuckDB can scan several times in the same order, with notes on them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from svc_notebook.data.loading.cursor import LoadCursor
 from svc_notebook.data.loading.database import Database
+from svc_notebook.data.loading.options import LoadCursor
 
 if TYPE_CHECKING:
     from svc_notebook.data.loading.text_cells.signals import Decision
@@ -116,3 +116,27 @@ class SourceTable:
     def digest(self) -> str:
         """The SQL of a row's digest, a number that depends on its content only."""
         return f"hash({', '.join(field.column for field in self.fields)})"
+
+
+class Advice(str):
+    """A note that proposes an option or a column; other notes say what differs from the source."""
+
+    __slots__ = ()
+
+
+def changes_of(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return the notes that say what was changed or left out."""
+    return tuple(note for note in notes if not isinstance(note, Advice))
+
+
+def advice_of(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return the notes that advise."""
+    return tuple(note for note in notes if isinstance(note, Advice))
+
+
+def write_notes(notes: Sequence[str]) -> list[str]:
+    """Return a line for each note, what was changed or left out first."""
+    return [
+        *(f"note: {note}" for note in changes_of(notes)),
+        *(f"advice: {note}" for note in advice_of(notes)),
+    ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from svc_notebook.data.loading.notes import Advice
+from svc_notebook.data.loading.table import Advice
 from tests.data.loading.encoded_records import pack
 
 Write = Callable[..., Path]

@@ -11,8 +11,7 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.data.loading.load_plan.row_order import Span
-from svc_notebook.data.loading.sending.batches import Batch, BatchCutter, merge_spans
+from svc_notebook.data.loading.sending.batches import Batch, BatchCutter, Span, merge_spans
 from tests.conftest import examples
 from tests.data.loading.encoded_records import pack
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.data.loading.load_plan.row_order import Span
 from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sending.batches import Span
 from svc_notebook.data.loading.sending.checkpoint import (
     AcknowledgedBatch,
     Checkpoint,

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, background_loop
 from svc_notebook.data.loading.database import MAX_PARALLEL_COLUMNS, Database
-from svc_notebook.data.loading.encoding.canonical_json import (
+from svc_notebook.data.loading.encoding.json_values import (
     FUNCTION,
     canonical,
     canonical_members,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.data.loading.notes import changes_of
+from svc_notebook.data.loading.table import changes_of
 from svc_notebook.errors import BadInput
 from tests.data.loading.encoded_records import Packed, pack
 from tests.data.loading.polluted_files import (

@@ -17,9 +17,8 @@ import pytest
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.load_plan.preparation import Prepared, prepare_any
 from svc_notebook.data.loading.load_plan.row_errors import MarkedRows
-from svc_notebook.data.loading.load_plan.row_order import RowOrder, Span, digest_of
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sending.batches import Batch, pack_batches
+from svc_notebook.data.loading.sending.batches import Batch, RowOrder, Span, digest_of, pack_batches
 from svc_notebook.data.loading.sources import csv_file
 from svc_notebook.errors import BadInput
 from tests.data.loading.csv_oracle import MISSING, expect

@@ -12,8 +12,7 @@ import pytest
 from svc_notebook.core.api import Endpoint, RequestSpec
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.data.client.transport.serialization import pack_body
-from svc_notebook.data.loading.load_plan.row_order import Span
-from svc_notebook.data.loading.sending.batches import Batch
+from svc_notebook.data.loading.sending.batches import Batch, Span
 from svc_notebook.data.loading.sending.concurrency_limiter import (
     MAX_ATTEMPTS,
     ConcurrencyLimiter,

@@ -111,7 +111,7 @@ def test_what_differs_replaces_nothing(
 
 
 def test_records_that_should_be_gone_are_told() -> None:
-    from svc_notebook.data.loading.sending.verification import CHECKS
+    from svc_notebook.data.loading.sending.comparison import CHECKS
 
     assert CHECKS["delete"]({"objectID": "1"}, {"objectID": "1"}) == "is still there"
     assert CHECKS["update_existing"]({"objectID": "1"}, None) is None

@@ -10,13 +10,14 @@ import msgspec
 import pandas as pd
 
 from svc_notebook.data.client.operations import count_records
+from svc_notebook.data.loading.history.recorder import MAX_IDS_PER_REQUEST
 from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.data.loading.options import IfExists, LoadSettings
 from svc_notebook.data.loading.sending.checkpoint import Checkpoint, facts_of, open_checkpoint_of
+from svc_notebook.data.loading.sending.comparison import holds
 from svc_notebook.data.loading.sending.result import LoadResult
-from svc_notebook.data.loading.sending.verification import MAX_IDS_PER_REQUEST, holds
 from svc_notebook.data.loading.sources.partitions import SourcePartitions
 from svc_notebook.errors import BadInput, KeyRefused
 

@@ -19,8 +19,7 @@ from svc_notebook.core.files import replace_file, write_atomically
 from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, every_entry
 from svc_notebook.data.client.tasks import OnProgress
 from svc_notebook.data.loading.database import import_duckdb
-from svc_notebook.data.loading.exports.attribute_types import AttributeTypes
-from svc_notebook.data.loading.exports.spool import Spool, open_spool
+from svc_notebook.data.loading.exports.spool import AttributeTypes, Spool, open_spool
 from svc_notebook.data.loading.exports.writers import SEPARATORS, Format, format_of
 from svc_notebook.data.loading.options import Kind
 from svc_notebook.errors import BadInput, CallFailed, Stopped, did_you_mean, unwritable

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from svc_notebook.core.terminal import escape_controls
-from svc_notebook.data.loading.exports.attribute_types import LIST
-from svc_notebook.data.loading.exports.spool import Spool
+from svc_notebook.data.loading.exports.spool import LIST, Spool
 from svc_notebook.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from svc_notebook.data.client.journal_file import (
     encode_name,
     short_digest,
 )
-from svc_notebook.data.loading.cursor import LoadCursor
+from svc_notebook.data.loading.options import LoadCursor
 from svc_notebook.data.loading.sources.source import QUERY
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from svc_notebook.errors import BadInput, CallFailed, KeyRefused, NotFound
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
-    from svc_notebook.data.loading.cursor import LoadCursor
     from svc_notebook.data.loading.load_plan.plan import LoadPlan
+    from svc_notebook.data.loading.options import LoadCursor
     from svc_notebook.data.loading.sending.batches import Batch
     from svc_notebook.data.loading.sending.result import LoadResult
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from svc_notebook.data.loading.encoding.json_sql import as_text
-from svc_notebook.data.loading.encoding.json_types import JSON
+from svc_notebook.data.loading.encoding.json_values import JSON
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm, TextReading
 from svc_notebook.data.loading.load_plan.type_inference import (
     Aggregates,
@@ -36,9 +36,8 @@ from svc_notebook.data.loading.text_cells.amounts import (
     find_style,
     may_be_pairs,
 )
-from svc_notebook.data.loading.text_cells.dates import DateForm
-from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
 from svc_notebook.data.loading.text_cells.missing_words import find_missing_words, find_number_words
+from svc_notebook.data.loading.text_cells.text_forms import DateForm, FormulaText
 
 EXPONENT = re.compile("[eE]")
 POINT_GROUPS = AmountForm(",", ".")

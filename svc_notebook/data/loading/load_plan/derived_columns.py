@@ -11,8 +11,8 @@ from string import Formatter
 import msgspec
 
 from svc_notebook.data.loading import sql
-from svc_notebook.data.loading.encoding.canonical_json import map_texts
 from svc_notebook.data.loading.encoding.json_sql import GEO, PLAIN_TYPE, as_text
+from svc_notebook.data.loading.encoding.json_values import map_texts
 from svc_notebook.data.loading.load_plan.profile import id_fields
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import WRITTEN, SourceTable, TableColumn

@@ -20,9 +20,13 @@ import msgspec
 import pandas as pd
 
 from svc_notebook.data.loading.database import Database
-from svc_notebook.data.loading.encoding.canonical_json import canonical_member
 from svc_notebook.data.loading.encoding.json_sql import GEO, MAX_LAT, MAX_LNG, column_sql
-from svc_notebook.data.loading.encoding.json_types import JSON, find_json_types, name_json_types
+from svc_notebook.data.loading.encoding.json_values import (
+    JSON,
+    canonical_member,
+    find_json_types,
+    name_json_types,
+)
 from svc_notebook.data.loading.encoding.python_encoder import Unsendable, is_missing, write_json
 from svc_notebook.data.loading.encoding.record_sql import (
     ColumnProfile,

@@ -9,20 +9,19 @@ from dataclasses import dataclass
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.aggregates import aggregate
 from svc_notebook.data.loading.database import MAX_PARALLEL_COLUMNS
-from svc_notebook.data.loading.encoding.canonical_json import (
+from svc_notebook.data.loading.encoding.json_sql import as_text
+from svc_notebook.data.loading.encoding.json_values import (
     FUNCTION,
     MEMBERS_FUNCTION,
     canonical,
     canonical_members,
     map_texts,
 )
-from svc_notebook.data.loading.encoding.json_sql import as_text
 from svc_notebook.data.loading.encoding.record_sql import canonical_members_sql, object_sql
 from svc_notebook.data.loading.load_plan.profile import Profile, id_fields
-from svc_notebook.data.loading.notes import Advice
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.table import SourceTable, TableColumn
-from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
+from svc_notebook.data.loading.table import Advice, SourceTable, TableColumn
+from svc_notebook.data.loading.text_cells.text_forms import FormulaText
 from svc_notebook.errors import BadInput
 
 # The source of hashed ids, as plans and results name it.

@@ -12,7 +12,6 @@ import msgspec
 import numpy as np
 import pandas as pd
 
-from svc_notebook.data.loading.cursor import FILES, LoadCursor
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, operation_sql
 from svc_notebook.data.loading.load_plan.derived_columns import derive_columns, split_texts
@@ -40,12 +39,11 @@ from svc_notebook.data.loading.load_plan.row_errors import (
     RowNumbers,
     find_row_errors,
 )
-from svc_notebook.data.loading.notes import Advice
-from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.options import FILES, LoadCursor, LoadSettings
 from svc_notebook.data.loading.sources.python_records import are_records, gather
 from svc_notebook.data.loading.sources.source import Source, open_source
 from svc_notebook.data.loading.sql import text
-from svc_notebook.data.loading.table import WRITTEN, SourceTable, TableColumn
+from svc_notebook.data.loading.table import WRITTEN, Advice, SourceTable, TableColumn
 from svc_notebook.errors import BadInput, did_you_mean
 
 # What texts of a cursor column are compared as, if all of them can be.

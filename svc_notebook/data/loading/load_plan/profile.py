@@ -10,7 +10,7 @@ from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.aggregates import aggregate
 from svc_notebook.data.loading.database import ROW_COUNT
 from svc_notebook.data.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
-from svc_notebook.data.loading.encoding.json_types import JSON, json_types_sql, name_json_types
+from svc_notebook.data.loading.encoding.json_values import JSON, json_types_sql, name_json_types
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm
 from svc_notebook.data.loading.load_plan.column_guesses import (
     TextAmounts,
@@ -39,9 +39,8 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     read_sample,
     type_aggregates,
 )
-from svc_notebook.data.loading.notes import Advice
 from svc_notebook.data.loading.options import Kind, LoadSettings
-from svc_notebook.data.loading.table import WRITTEN, RowError, SourceTable, TableColumn
+from svc_notebook.data.loading.table import WRITTEN, Advice, RowError, SourceTable, TableColumn
 from svc_notebook.errors import BadInput, did_you_mean
 
 Forms = Mapping[TableColumn, TextForm]

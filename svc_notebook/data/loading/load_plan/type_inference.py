@@ -15,9 +15,8 @@ from svc_notebook.data.loading.database import ROW_COUNT
 from svc_notebook.data.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm, TextReading
 from svc_notebook.data.loading.table import SourceTable, TableColumn
-from svc_notebook.data.loading.text_cells.dates import DateForm
-from svc_notebook.data.loading.text_cells.formula_texts import FormulaText
 from svc_notebook.data.loading.text_cells.missing_words import MISSING_WORDS, is_missing_text
+from svc_notebook.data.loading.text_cells.text_forms import DateForm, FormulaText
 
 # The values of aggregates, by their SQL.
 Aggregates = Mapping[str, Any]

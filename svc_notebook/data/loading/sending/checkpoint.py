@@ -18,8 +18,8 @@ from svc_notebook.core.files import (
     verify_checksum,
     write_atomically,
 )
-from svc_notebook.data.loading.load_plan.row_order import Span
 from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.sending.batches import Span
 from svc_notebook.errors import BadInput
 
 S = TypeVar("S", bound=msgspec.Struct)

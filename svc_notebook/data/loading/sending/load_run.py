@@ -25,14 +25,13 @@ from svc_notebook.data.loading.history.recorder import (
 from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.preparation import Prepared
 from svc_notebook.data.loading.load_plan.proposals import add_proposals
-from svc_notebook.data.loading.load_plan.row_order import Span
 from svc_notebook.data.loading.sending.attribute_loss import (
     AttributeLoss,
     ReadColumns,
     find_attribute_loss,
     replaces_records,
 )
-from svc_notebook.data.loading.sending.batches import Batch, pack_batches
+from svc_notebook.data.loading.sending.batches import Batch, Span, pack_batches
 from svc_notebook.data.loading.sending.checkpoint import (
     AcknowledgedBatch,
     Checkpoint,
@@ -40,6 +39,8 @@ from svc_notebook.data.loading.sending.checkpoint import (
     has_other_ids,
     open_checkpoint,
 )
+from svc_notebook.data.loading.sending.comparison import check_differences, still_holds
+from svc_notebook.data.loading.sending.comparison import verify as read_back
 from svc_notebook.data.loading.sending.concurrency_limiter import (
     DEFAULT_IN_FLIGHT,
     SETTLE_SECONDS,
@@ -64,8 +65,6 @@ from svc_notebook.data.loading.sending.stored_records import (
     kept_hashes,
     read_stored,
 )
-from svc_notebook.data.loading.sending.verification import check_differences, still_holds
-from svc_notebook.data.loading.sending.verification import verify as read_back
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, SvcError, TaskFailed
 
 if TYPE_CHECKING:

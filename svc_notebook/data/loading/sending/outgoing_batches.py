@@ -11,8 +11,7 @@ import numpy as np
 
 from svc_notebook.data.loading.history.recorder import LoadRecorder
 from svc_notebook.data.loading.load_plan.preparation import Prepared
-from svc_notebook.data.loading.load_plan.row_order import Span
-from svc_notebook.data.loading.sending.batches import Batch, merge_spans, pack_batches
+from svc_notebook.data.loading.sending.batches import Batch, Span, merge_spans, pack_batches
 from svc_notebook.data.loading.sending.result import LoadCounts
 from svc_notebook.data.loading.sending.stored_records import StoredRecords, keep_changed
 from svc_notebook.errors import BadInput

@@ -11,9 +11,9 @@ import pandas as pd
 from svc_notebook.core.display import write_frame
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
-from svc_notebook.data.loading.notes import write_notes
 from svc_notebook.data.loading.options import Action
 from svc_notebook.data.loading.sending.batches import Batch
+from svc_notebook.data.loading.table import write_notes
 
 # The nouns and verbs of each action in messages.
 OUTCOMES: dict[Action, tuple[str, str]] = {

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.data.loading.database import Database, ReadingStopped
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.pandas_index import find_index
+from svc_notebook.data.loading.sources.dataframe import find_index
 from svc_notebook.data.loading.sources.python_records import RecordStream
 from svc_notebook.data.loading.sources.query_results import open_reader
 from svc_notebook.data.loading.sources.read_limits import (

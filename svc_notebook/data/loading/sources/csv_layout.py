@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from svc_notebook.data.loading.notes import Advice
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.csv_candidates import (
     SAMPLE_ROWS,
@@ -46,11 +45,15 @@ from svc_notebook.data.loading.sources.csv_lines import (
     show_lines,
     without_comments,
 )
+from svc_notebook.data.loading.table import Advice
 from svc_notebook.data.loading.text_cells.footers import count_footer_rows, may_be_footer
 from svc_notebook.data.loading.text_cells.header_names import Names, count_tall_header, name_columns
-from svc_notebook.data.loading.text_cells.header_score import rate_header
+from svc_notebook.data.loading.text_cells.header_score import (
+    find_titles,
+    is_certain_header,
+    rate_header,
+)
 from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide, state
-from svc_notebook.data.loading.text_cells.titles import find_titles, is_certain_header
 
 # The last lines among which a footer is looked for.
 MAX_END_LINES, MIN_END_LINES = 30, 4

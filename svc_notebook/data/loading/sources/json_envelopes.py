@@ -13,7 +13,6 @@ import msgspec
 
 from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.options import WHOLE_PATH
-from svc_notebook.data.loading.sources.json_cells import ROWS, turn_cells
 from svc_notebook.data.loading.sources.json_lists import (
     JsonDocument,
     NestedList,
@@ -25,10 +24,12 @@ from svc_notebook.data.loading.sources.json_lists import (
 from svc_notebook.data.loading.sources.json_orientations import (
     COLUMN_NAMES,
     MAX_TURNED_BYTES,
+    ROWS,
     Turned,
     have_one_shape,
     turn,
     turn_arrays,
+    turn_cells,
     turn_keyed,
     turn_lists,
     turn_named_arrays,

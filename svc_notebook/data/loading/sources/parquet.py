@@ -13,8 +13,7 @@ from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import MIN_MEGABYTES
 from svc_notebook.data.loading.encoding.json_sql import refuse_durations
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.dataframe import check_unique
-from svc_notebook.data.loading.sources.pandas_index import find_index
+from svc_notebook.data.loading.sources.dataframe import check_unique, find_index
 from svc_notebook.data.loading.sources.read_limits import check_parquet
 from svc_notebook.data.loading.table import SourceTable, TableColumn
 from svc_notebook.errors import BadInput

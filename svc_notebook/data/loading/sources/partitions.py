@@ -12,7 +12,7 @@ from typing import Any
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.pandas_index import find_index
+from svc_notebook.data.loading.sources.dataframe import find_index
 from svc_notebook.data.loading.sources.parquet import (
     Footer,
     distinct_paths,

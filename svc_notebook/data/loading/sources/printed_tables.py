@@ -15,16 +15,16 @@ from itertools import takewhile
 from pathlib import Path
 
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.aligned_columns import (
-    find_name_starts,
-    find_value_starts,
-    split_at,
-)
 from svc_notebook.data.loading.sources.csv_candidates import FULL_POINTS, USUAL_SEPARATORS
 from svc_notebook.data.loading.sources.csv_lines import MAX_SHOWN_LINES, PlainCopy, show_lines
 from svc_notebook.data.loading.sources.encoding import fresh
-from svc_notebook.data.loading.sources.printed_records import find_printed_records
-from svc_notebook.data.loading.sources.sdmx_tables import find_sdmx_table
+from svc_notebook.data.loading.sources.printed_lines import (
+    find_name_starts,
+    find_printed_records,
+    find_sdmx_table,
+    find_value_starts,
+    split_at,
+)
 from svc_notebook.data.loading.text_cells.cell_kinds import TEXT, VALUE, column_kind
 from svc_notebook.data.loading.text_cells.header_names import is_format
 from svc_notebook.data.loading.text_cells.signals import Decision, state

@@ -21,9 +21,8 @@ import pandas as pd
 from svc_notebook.core.redaction import describe_failure, show_address
 from svc_notebook.data.client.secret import keep_keys_from_logs
 from svc_notebook.data.loading import sql
-from svc_notebook.data.loading.cursor import FILES
 from svc_notebook.data.loading.database import Database, import_duckdb
-from svc_notebook.data.loading.options import WHOLE_PATH, LoadSettings
+from svc_notebook.data.loading.options import FILES, WHOLE_PATH, LoadSettings
 from svc_notebook.data.loading.sources.archives import extract_only_file, refuse_archive
 from svc_notebook.data.loading.sources.dataframe import check_unique, open_arrow, open_frame
 from svc_notebook.data.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
@@ -290,7 +289,7 @@ def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
     file_format = format_of(plain)
     refuse_unreadable(plain, path, file_format, options)
     if file_format == "yaml":
-        from svc_notebook.data.loading.sources.yaml_documents import write_as_json
+        from svc_notebook.data.loading.sources.json_documents import write_as_json
 
         return write_as_json(plain, path, db.folder)
     return in_utf8(plain, db)

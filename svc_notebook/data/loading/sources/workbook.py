@@ -27,8 +27,7 @@ from svc_notebook.data.loading.sources.sheet_cells import (
     count_filled,
     is_filled,
 )
-from svc_notebook.data.loading.sources.sheet_header import find_header
-from svc_notebook.data.loading.sources.sheet_rows import SheetRows
+from svc_notebook.data.loading.sources.sheet_rows import SheetRows, find_header
 from svc_notebook.data.loading.table import SourceTable
 from svc_notebook.errors import BadInput, did_you_mean
 

@@ -1,7 +1,9 @@
-"""The canonical JSON of a value: identical for every source that contains the same value.
+"""JSON values of columns: their canonical form, and their types.
 
-`1`, `1.0` and `1e0` are one number, the members of an object have one order, and a character has
-one escape. Ids that are hashes are computed from this form, not from the text that is sent.
+The canonical form is identical for every source that contains the same value: `1`, `1.0`
+and `1e0` are one number, the members of an object have one order, and a character has one escape.
+Ids that are hashes are computed from this form, not from the text that is sent. The types of the
+values of a column are recognized by the first character of each value.
 """
 
 from __future__ import annotations
@@ -12,6 +14,13 @@ from typing import Any
 
 import msgspec
 
+JSON = "JSON"
+TEXT, LIST, OBJECT, BOOLEAN, INTEGER, NUMBER = (1 << bit for bit in range(6))
+NAMES = {
+    TEXT: "text", BOOLEAN: "boolean", INTEGER: "integer", NUMBER: "number", LIST: "list",
+    OBJECT: "object",
+}  # fmt: skip
+TYPES_BY_START = {'"': TEXT, "[": LIST, "{": OBJECT, "t": BOOLEAN, "f": BOOLEAN}
 # The names of `canonical` and `canonical_members` in SQL, for values that SQL cannot convert.
 FUNCTION = "canonical_json"
 MEMBERS_FUNCTION = "canonical_members"
@@ -135,3 +144,32 @@ SQL_BY_TYPE = {
     "epoch milliseconds": _integer_sql,
     "number": _number_sql,
 }
+
+
+def json_types_sql(json: str) -> str:
+    """Return the SQL of the aggregate that finds the types of all values, one bit for each type."""
+    cases = " ".join(f"WHEN '{start}' THEN {kind}" for start, kind in TYPES_BY_START.items())
+    number = f"CASE WHEN regexp_matches({json}, '[.eE]') THEN {NUMBER} ELSE {INTEGER} END"
+    return f"bit_or(CASE left({json}, 1) {cases} ELSE {number} END) FILTER ({json} IS NOT NULL)"
+
+
+def find_json_types(texts: Iterable[str | None]) -> int:
+    """Return the types of all values, one bit for each type."""
+    types = 0
+    for text in texts:
+        if text is not None:
+            number = NUMBER if any(mark in text for mark in ".eE") else INTEGER
+            types |= TYPES_BY_START.get(text[0], number)
+    return types
+
+
+def name_json_types(types: int | None) -> str:
+    """Return the names of types, such as `text or integer`; `JSON` if there is no value."""
+    if types and types & NUMBER:
+        types &= ~INTEGER
+    return " or ".join(name for kind, name in NAMES.items() if (types or 0) & kind) or JSON
+
+
+def may_hold_objects(sent_as: str) -> bool:
+    """Return whether a value that is sent as this type can be or contain an object."""
+    return not {JSON, NAMES[LIST], NAMES[OBJECT]}.isdisjoint(sent_as.split(" or "))

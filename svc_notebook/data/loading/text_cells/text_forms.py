@@ -1,7 +1,12 @@
-"""Dates in the order that an option names: `13/04/2024`, `13.4.24` and `2024/04/13`."""
+"""Forms of texts that are converted: dates, and formulas whose text is sent.
+
+Dates are in the order that an option names: `13/04/2024`, `13.4.24` and `2024/04/13`. Formulas such
+as `="0441"` are written by programs so that a spreadsheet shows texts.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +14,8 @@ from datetime import datetime
 
 from svc_notebook.data.loading import sql
 
+PATTERN = '="[^"]+"'
+BEGIN, END = '="', '"'
 SEPARATORS = "[/.-]"
 SHORT_YEAR = r"\d{1,2}[/.-]\d{1,2}[/.-]\d{2}"
 # For each order: the pattern of a date, and the formats of a long and of a short year.
@@ -72,3 +79,34 @@ class DateForm:
     def describe(self, texts: Iterable[str]) -> str:
         """Return what the values are."""
         return f"dates as {', '.join(PART_NAMES[letter] for letter in self.order)}"
+
+
+@dataclass(frozen=True)
+class FormulaText:
+    """Texts inside of `="` and `"`; empty ones are among the words for missing values."""
+
+    def fits(self, text: str) -> bool:
+        """Return whether a text is such a formula."""
+        return re.fullmatch(PATTERN, text) is not None
+
+    def convert(self, text: str) -> str:
+        """Return the JSON of the text inside."""
+        inside = text.removeprefix(BEGIN).removesuffix(END)
+        return json.dumps(inside, ensure_ascii=False)
+
+    def condition_sql(self, column: str) -> str:
+        """Return the SQL of the condition that a column's value is such a formula."""
+        return f"regexp_full_match({column}, {sql.text(PATTERN)})"
+
+    def value_sql(self, column: str) -> str:
+        """Return the SQL of the JSON of the texts inside."""
+        return f"to_json({self.text_sql(column)})::VARCHAR"
+
+    def text_sql(self, column: str) -> str:
+        """Return the SQL of the texts inside."""
+        return f"nullif(({column})[{len(BEGIN) + 1}:-{len(END) + 1}], '')"
+
+    def describe(self, texts: Iterable[str]) -> str:
+        """Return what the values are."""
+        first = next(iter(texts))
+        return f"formulas such as `{first}`: the texts inside are sent"
