@@ -12,7 +12,7 @@ from generators.function_groups import PAGES, find_page
 import svc_notebook as svc
 from svc_notebook.core.api.parameters import PARAMETERS
 from svc_notebook.data.client.endpoint_client import EndpointClient
-from svc_notebook.data.declarations.docstrings import read_entries, summary
+from svc_notebook.data.declarations.signatures import read_entries, summary
 from svc_notebook.data.loading import Export, LoadPlan, LoadResult
 from svc_notebook.faces.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.faces.commands.registry import VERBS

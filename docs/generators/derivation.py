@@ -16,8 +16,14 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 from svc_notebook.core.api.parameters import SearchOptions, SearchParams
 from svc_notebook.core.api.validation import hints
 from svc_notebook.data.declarations.declaration import Declaration, VerbDeclaration
-from svc_notebook.data.declarations.docstrings import ParameterEntry, read_entries, summary
-from svc_notebook.data.declarations.signatures import describe_default, describe_member, shape_of
+from svc_notebook.data.declarations.signatures import (
+    ParameterEntry,
+    describe_default,
+    describe_member,
+    read_entries,
+    shape_of,
+    summary,
+)
 from svc_notebook.faces.commands.verb import (
     FORMAT,
     PARAMS,

@@ -15,7 +15,7 @@ from types import ModuleType
 from generators.discovery import discover
 from generators.function_groups import PAGES, find_page
 from svc_notebook.data.declarations.declaration import Declaration
-from svc_notebook.data.declarations.docstrings import summary
+from svc_notebook.data.declarations.signatures import summary
 
 # The modules whose functions are methods of accessors, in the order in which these list them.
 ACCESSOR_MODULES = ("loads", "browse", "search", "logs", "events", "users", "crawls")

@@ -378,7 +378,6 @@ CLIENT_ORDER = [
         "curation",
         "crawlers",
         "attribute_checks",
-        "blocking_methods",
     ),
     ("client",),
 ]

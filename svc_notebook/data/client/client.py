@@ -24,7 +24,7 @@ from svc_notebook.core.api.families.indices import CopyScope
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.shapes import Record, Rule, SearchAnswer, Synonym
 from svc_notebook.data.client import background_loop, curation, operations, temporary_index
-from svc_notebook.data.client.blocking_methods import (
+from svc_notebook.data.client.background_loop import (
     blocking_iterator,
     blocking_method,
     documented_by,

@@ -19,11 +19,12 @@ from svc_notebook.data.declarations.declaration import (
     verb,
     verb_only,
 )
-from svc_notebook.data.declarations.docstrings import read_entries, replace_entry
 from svc_notebook.data.declarations.signatures import (
     ABOVE_BLOCKING,
     describe_member,
     present_names,
+    read_entries,
+    replace_entry,
     spell_out,
 )
 

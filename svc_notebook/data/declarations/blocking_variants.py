@@ -16,8 +16,12 @@ from svc_notebook.core.imports import import_quickly, register_accessors
 from svc_notebook.core.official_names import suggest_function
 from svc_notebook.data.declarations.arguments import check_names, describe_misfit
 from svc_notebook.data.declarations.declaration import Declaration, declaration_of
-from svc_notebook.data.declarations.docstrings import replace_entry
-from svc_notebook.data.declarations.signatures import ABOVE_BLOCKING, present_names, spell_out
+from svc_notebook.data.declarations.signatures import (
+    ABOVE_BLOCKING,
+    present_names,
+    replace_entry,
+    spell_out,
+)
 from svc_notebook.errors import BadArgument, lacking_attribute, unchained
 
 CALLBACK, SWITCH = "on_progress", "progress"

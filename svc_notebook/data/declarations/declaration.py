@@ -14,15 +14,15 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from svc_notebook.data.declarations.arguments import check_arguments
-from svc_notebook.data.declarations.docstrings import (
+from svc_notebook.data.declarations.signatures import (
     PARAMETERS,
     RAISES,
     RETURNS,
+    accept_former_names,
     find_section,
     insert_section,
     read_entries,
 )
-from svc_notebook.data.declarations.signatures import accept_former_names
 
 
 class SharedEntry(NamedTuple):

@@ -1,11 +1,13 @@
 """Parameters of functions: members of `**params: Unpack[Shape]`, described, and former names.
 
-For `help` and completion in a kernel; a type checker reads the shape itself.
+For `help` and completion in a kernel; a type checker reads the shape itself. Docstrings have the
+format of numpydoc, with an entry for each parameter in the section `Parameters`.
 """
 
 from __future__ import annotations
 
 import inspect
+import re
 import textwrap
 import typing
 import warnings
@@ -13,15 +15,19 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import MISSING, fields
 from functools import cache, wraps
 from inspect import Parameter
-from typing import Any, cast, get_args
+from typing import Any, NamedTuple, cast, get_args
 
 import msgspec
 
-from svc_notebook.core.api.parameters import PARAMETERS
+from svc_notebook.core.api import parameters
 from svc_notebook.core.api.validation import hints, type_name
-from svc_notebook.data.declarations.docstrings import add_entries, read_entries, replace_entry
 from svc_notebook.errors import BadInput
 
+_SECTION = re.compile(r"^(?P<title>[A-Z][\w ]+)\n-{3,}$", re.M)
+_HEAD = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<type>.*))?$", re.M)
+PARAMETERS, RETURNS, RAISES = "Parameters", "Returns", "Raises"
+# The order of sections is that of numpydoc.
+SECTIONS = (PARAMETERS, RETURNS, "Yields", RAISES, "Warns", "See Also", "Notes", "Examples")
 LINE_WIDTH = 96
 ROWS_SHAPE = "RowOptions"
 _SPELLED, _WRITTEN_DOC = "__spelled_out__", "__written_doc__"
@@ -150,7 +156,7 @@ def _spell_members(
     named = [p for p in signature.parameters.values() if p.name != spread.name]
     names = _member_names(shape, {parameter.name for parameter in named})
     more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
-    entries = _entries(shape, names)
+    entries = _describe_members(shape, names)
     described = spread.name in read_entries(doc)
     function.__doc__ = (
         replace_entry(doc, spread.name, entries) if described else add_entries(doc, entries)
@@ -173,7 +179,7 @@ def shape_of(function: Callable[..., Any], spread: Parameter) -> Any:
 
 
 @cache
-def _entries(shape: Any, names: tuple[str, ...]) -> str:
+def _describe_members(shape: Any, names: tuple[str, ...]) -> str:
     return "\n".join(line for name in names for line in _lines(shape, name, hints(shape)[name]))
 
 
@@ -195,7 +201,7 @@ def describe_default(shape: Any, name: str) -> str:
     """Return the default of a member of a shape as text, empty if there is none."""
     if shape.__name__ == ROWS_SHAPE:
         return _row_defaults().get(name, "")
-    parameter = PARAMETERS.get(name)
+    parameter = parameters.PARAMETERS.get(name)
     if parameter is None or parameter.default is None or shape.__name__ == "LogOptions":
         return ""
     return msgspec.json.encode(parameter.default).decode()
@@ -241,5 +247,81 @@ def describe_member(name: str, shape: Any = None) -> str:
     members = _OF_SHAPE.get(getattr(shape, "__name__", ""), {})
     if name in members:
         return members[name]
-    parameter = PARAMETERS.get(name)
+    parameter = parameters.PARAMETERS.get(name)
     return parameter.meaning if parameter else _DESCRIPTIONS.get(name, "")
+
+
+class ParameterEntry(NamedTuple):
+    """A parameter as a docstring describes it; `start` and `end` are its place in the text."""
+
+    name: str
+    type: str
+    text: str
+    start: int
+    end: int
+
+
+def summary(doc: str) -> str:
+    """Return the first paragraph in one line, without the final period."""
+    return " ".join(doc.strip().split("\n\n")[0].split()).removesuffix(".")
+
+
+def read_entries(doc: str) -> dict[str, ParameterEntry]:
+    """Return the parameters that a docstring describes, by name."""
+    start, end = find_section(doc, PARAMETERS)
+    heads = list(_HEAD.finditer(doc, start, end))
+    ends = [*(head.start() for head in heads), end][1:]
+    return {
+        entry.name: entry
+        for head, stop in zip(heads, ends, strict=True)
+        for entry in _entries(head, doc[head.end() : stop], stop)
+    }
+
+
+def _entries(head: re.Match[str], body: str, stop: int) -> Iterator[ParameterEntry]:
+    text = " ".join(body.split())
+    for name in head["names"].split(", "):
+        yield ParameterEntry(name.lstrip("*"), head["type"] or "", text, head.start(), stop)
+
+
+def find_section(doc: str, title: str) -> tuple[int, int]:
+    """Return where the content of a section begins and ends; an empty range without one."""
+    sections = list(_SECTION.finditer(doc))
+    for number, section in enumerate(sections):
+        if section["title"] == title:
+            following = sections[number + 1].start() if number + 1 < len(sections) else len(doc)
+            return section.end() + 1, following
+    return 0, 0
+
+
+def replace_entry(doc: str, name: str, text: str) -> str:
+    """Replace the entry of a parameter; add it if there is none.
+
+    An empty text removes the entry.
+    """
+    entry = read_entries(doc).get(name)
+    if entry is None:
+        return add_entries(doc, text)
+    if not text:
+        return doc[: entry.start] + doc[entry.end :]
+    gap = "\n\n" if doc[: entry.end].endswith("\n\n") else "\n"
+    return f"{doc[: entry.start]}{text}{gap}{doc[entry.end :]}".rstrip("\n")
+
+
+def add_entries(doc: str, text: str) -> str:
+    """Add entries to the end of the section `Parameters`; make the section if there is none."""
+    return insert_section(doc, PARAMETERS, text)
+
+
+def insert_section(doc: str, title: str, text: str) -> str:
+    """Add text to the end of a section; make the section, in its order, if there is none."""
+    _, end = find_section(doc, title)
+    if end:
+        before, after = doc[:end].rstrip("\n"), doc[end:]
+        return f"{before}\n{text}" + (f"\n\n{after}" if after else "")
+    later_titles = SECTIONS[SECTIONS.index(title) + 1 :]
+    later = [s.start() for s in _SECTION.finditer(doc) if s["title"] in later_titles]
+    start = min(later, default=len(doc))
+    before, after = doc[:start].rstrip("\n"), doc[start:]
+    section = f"{title}\n{'-' * len(title)}\n{text}"
+    return f"{before}\n\n{section}" + (f"\n\n{after}" if after else "")

@@ -26,9 +26,8 @@ from svc_notebook.core.redaction import mask_secrets
 from svc_notebook.core.release import read_version
 from svc_notebook.data.session import AnyClient, asynchronous, serve_application
 from svc_notebook.errors import BadInput, CallFailed, SvcError, did_you_mean
-from svc_notebook.faces.agents.catalogue import REPORTED, list_tools
 from svc_notebook.faces.agents.planned_changes import PlannedChanges
-from svc_notebook.faces.agents.tool import Tool, shape_answer
+from svc_notebook.faces.agents.tools import REPORTED, Tool, list_tools, shape_answer
 from svc_notebook.faces.functions.indices import read_indices
 from svc_notebook.tuning.changes import snapshot
 

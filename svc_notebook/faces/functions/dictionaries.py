@@ -27,14 +27,14 @@ from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import Backend
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, KeyRefused, did_you_mean
-from svc_notebook.faces.functions import resources
+from svc_notebook.faces.functions import curation
 from svc_notebook.faces.functions.curation import WriteSummary, read_ids
 from svc_notebook.faces.functions.documents import Documents, take_documents, write_file
 
 _NAMES: tuple[DictionaryName, ...] = get_args(DictionaryName)
 
 
-@resources.ENTRIES.saves(
+@curation.ENTRIES.saves(
     "dictionaries save stopwords words.csv",
     imports="dictionaries import plurals plurals.csv",
     endpoints=("batch_dictionary",),
@@ -56,7 +56,7 @@ async def save_entries(
     return await _write(asynchronous(client), dictionary, batches, saved=len(requests))
 
 
-@resources.ENTRIES.replaces(
+@curation.ENTRIES.replaces(
     "dictionaries replace stopwords words.csv --yes", endpoints=("batch_dictionary",)
 )
 async def replace_entries(
@@ -77,7 +77,7 @@ async def replace_entries(
     return await _write(asynchronous(client), dictionary, [requests], clears=True, saved=saved)
 
 
-@resources.ENTRIES.deletes("dictionaries delete stopwords down-en", endpoints=("batch_dictionary",))
+@curation.ENTRIES.deletes("dictionaries delete stopwords down-en", endpoints=("batch_dictionary",))
 async def delete_entries(
     dictionary: DictionaryName, ids: Iterable[Any], *, client: AnyClient | None = None
 ) -> WriteSummary:
@@ -103,7 +103,7 @@ async def delete_entries(
     return await _write(aio, dictionary, [requests] if requests else [], before=before)
 
 
-@resources.ENTRIES.clears("dictionaries clear compounds --yes", endpoints=("batch_dictionary",))
+@curation.ENTRIES.clears("dictionaries clear compounds --yes", endpoints=("batch_dictionary",))
 async def clear_entries(
     dictionary: DictionaryName, *, client: AnyClient | None = None
 ) -> WriteSummary:
@@ -123,7 +123,7 @@ async def clear_entries(
     return await _write(asynchronous(client), dictionary, [[]], clears=True)
 
 
-@resources.ENTRIES.exports(
+@curation.ENTRIES.exports(
     "dictionaries export stopwords words.csv", endpoints=("search_dictionary",)
 )
 async def export_entries(

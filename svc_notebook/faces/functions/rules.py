@@ -13,7 +13,7 @@ from svc_notebook.data.client import RULES, own_members
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import Backend
 from svc_notebook.data.session import AnyClient, asynchronous
-from svc_notebook.faces.functions import curation, resources
+from svc_notebook.faces.functions import curation
 from svc_notebook.faces.functions.curation import Forward, WriteSummary
 from svc_notebook.faces.functions.documents import Documents
 
@@ -47,7 +47,7 @@ async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> d
     return own_members(await asynchronous(client).get_rule(index, id))
 
 
-@resources.RULES.saves(
+@curation.RULES.saves(
     "rules save products rules.csv",
     imports="rules import products rules.csv",
     endpoints=("save_rules",),
@@ -76,7 +76,7 @@ async def save_rules(
     return await curation.save(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
-@resources.RULES.replaces("rules replace products rules.csv --yes", endpoints=("save_rules",))
+@curation.RULES.replaces("rules replace products rules.csv --yes", endpoints=("save_rules",))
 async def replace_rules(
     index: str,
     rules: Documents,
@@ -99,7 +99,7 @@ async def replace_rules(
     return await curation.replace(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
-@resources.RULES.deletes("rules delete products sale", completes="rule", endpoints=("delete_rule",))
+@curation.RULES.deletes("rules delete products sale", completes="rule", endpoints=("delete_rule",))
 async def delete_rules(
     index: str,
     ids: Iterable[Any],
@@ -120,7 +120,7 @@ async def delete_rules(
     return await curation.delete(asynchronous(client), RULES, index, ids, replicas)
 
 
-@resources.RULES.clears("rules clear products --yes", endpoints=("clear_rules",))
+@curation.RULES.clears("rules clear products --yes", endpoints=("clear_rules",))
 async def clear_rules(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
 ) -> WriteSummary:
@@ -139,7 +139,7 @@ async def clear_rules(
     return await curation.clear(asynchronous(client), RULES, index, replicas)
 
 
-@resources.RULES.exports("rules export products rules.csv", endpoints=("search_rules",))
+@curation.RULES.exports("rules export products rules.csv", endpoints=("search_rules",))
 async def export_rules(
     index: str, path: str | Path, *, client: AnyClient | None = None
 ) -> WriteSummary:

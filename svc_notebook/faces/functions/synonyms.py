@@ -13,7 +13,7 @@ from svc_notebook.data.client import SYNONYMS, own_members
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import Backend
 from svc_notebook.data.session import AnyClient, asynchronous
-from svc_notebook.faces.functions import curation, resources
+from svc_notebook.faces.functions import curation
 from svc_notebook.faces.functions.curation import Forward, WriteSummary
 from svc_notebook.faces.functions.documents import Documents
 
@@ -48,7 +48,7 @@ async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -
     return own_members(await asynchronous(client).get_synonym(index, id))
 
 
-@resources.SYNONYMS.saves(
+@curation.SYNONYMS.saves(
     "synonyms save products synonyms.csv",
     "synonyms save products 'sofa, couch'",
     imports="synonyms import products synonyms.csv",
@@ -81,7 +81,7 @@ async def save_synonyms(
     return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
-@resources.SYNONYMS.replaces(
+@curation.SYNONYMS.replaces(
     "synonyms replace products synonyms.csv --yes", endpoints=("save_synonyms",)
 )
 async def replace_synonyms(
@@ -103,7 +103,7 @@ async def replace_synonyms(
     return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
-@resources.SYNONYMS.deletes(
+@curation.SYNONYMS.deletes(
     "synonyms delete products pair", completes="synonym", endpoints=("delete_synonym",)
 )
 async def delete_synonyms(
@@ -126,7 +126,7 @@ async def delete_synonyms(
     return await curation.delete(asynchronous(client), SYNONYMS, index, ids, replicas)
 
 
-@resources.SYNONYMS.clears("synonyms clear products --yes", endpoints=("clear_synonyms",))
+@curation.SYNONYMS.clears("synonyms clear products --yes", endpoints=("clear_synonyms",))
 async def clear_synonyms(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
 ) -> WriteSummary:
@@ -145,7 +145,7 @@ async def clear_synonyms(
     return await curation.clear(asynchronous(client), SYNONYMS, index, replicas)
 
 
-@resources.SYNONYMS.exports("synonyms export products synonyms.csv", endpoints=("search_synonyms",))
+@curation.SYNONYMS.exports("synonyms export products synonyms.csv", endpoints=("search_synonyms",))
 async def export_synonyms(
     index: str, path: str | Path, *, client: AnyClient | None = None
 ) -> WriteSummary:

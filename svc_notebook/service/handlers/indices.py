@@ -22,8 +22,8 @@ from svc_notebook.service.indices.published_index import PublishedIndex, check_i
 from svc_notebook.service.indices.replica_group import INHERITED
 from svc_notebook.service.indices.replica_setting import ReplicaEntry, check_links, read_links
 from svc_notebook.service.service import RequestContext
+from svc_notebook.service.tasks.appliers import merge_settings
 from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
-from svc_notebook.service.tasks.settings_change import merge_settings
 
 # Settings that are returned even if they are not set (api-notes, section 2).
 ALWAYS_RETURNED = (

@@ -1,11 +1,15 @@
-"""Apply each kind of task: change the store in a transaction, then publish to readers."""
+"""Apply each kind of task: change the store in a transaction, then publish to readers.
+
+A change of settings also applies to the replicas of the index.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import msgspec
 
@@ -20,11 +24,18 @@ from svc_notebook.service.indices.published_index import (
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_group import (
     ReplicaGroup,
+    inherit,
     segment_stores_of,
+    set_engines,
     store_group,
     without_replicas,
 )
-from svc_notebook.service.indices.replica_setting import ENTRIES, delete_primary, separate_engines
+from svc_notebook.service.indices.replica_setting import (
+    ENTRIES,
+    apply_links,
+    delete_primary,
+    separate_engines,
+)
 from svc_notebook.service.keyring import copy_keys, drop_keys
 from svc_notebook.service.resources.entries import APPLICATION_ID, apply_change, copy_entries
 from svc_notebook.service.resources.entries import EntriesChange as EntriesChange
@@ -34,8 +45,9 @@ from svc_notebook.service.tasks.batch_operations import (
     resolve_operations,
 )
 from svc_notebook.service.tasks.queue import QueuedTask
-from svc_notebook.service.tasks.settings_change import Publish, apply_settings, configure
 
+# Runs after the commit and makes committed changes visible to readers.
+Publish = Callable[[], None]
 Applier = Callable[[sqlite3.Connection, IndexRegistry, Sequence[QueuedTask]], Publish]
 PreparedRun = Callable[[sqlite3.Connection], Publish]
 
@@ -343,6 +355,62 @@ def _adopt(primary: PublishedIndex, orphan: PublishedIndex) -> PublishedIndex:
     """Link a replica to another primary; the contents of its engine become obsolete."""
     settings = orphan.settings
     return replace(orphan, primary_id=primary.id, engine=LazyEngine(lambda: Index(settings)))
+
+
+def apply_settings(
+    connection: sqlite3.Connection, catalog: IndexRegistry, run: Sequence[QueuedTask]
+) -> Publish:
+    """Change settings; may link, unlink or change replicas."""
+    [task] = run
+    request = msgspec.json.decode(task.body)
+    index = catalog.get(task.index_name) or insert_index(connection, task.index_name)
+    group = catalog.replica_group(index)
+    forward = request["forward"] and not index.primary_id
+    changed = _change(group, index.id, request["settings"], forward=forward)
+    freed: ReplicaGroup = ()
+    if "replicas" in request["settings"] and not index.primary_id:
+        changed, freed = apply_links(connection, catalog, changed)
+    touched = {index.id} | {member.id for member in changed if member not in group}
+    return configure(connection, catalog, task.id, changed, freed, touched)
+
+
+def configure(
+    connection: sqlite3.Connection,
+    catalog: IndexRegistry,
+    task: int,
+    group: ReplicaGroup,
+    freed: ReplicaGroup = (),
+    touched: set[int] | None = None,
+) -> Publish:
+    """Apply the present settings to a replica group and to the indices that left it."""
+    group = store_group(connection, inherit(group), task, touched or ())
+    freed = store_group(connection, freed, task)
+
+    def publish() -> None:
+        separate_engines(freed)
+        set_engines(group, lambda: catalog.chunks(group[0].id))
+        catalog.publish(*group, *freed)
+
+    return publish
+
+
+def _change(
+    group: ReplicaGroup, id: int, changes: Mapping[str, Any], *, forward: bool
+) -> list[PublishedIndex]:
+    """Change the settings of one index of a group; if forwarded, also of the others."""
+    passed = without_replicas(changes) if forward else {}
+    return [
+        replace(
+            member, settings=merge_settings(member.settings, changes if member.id == id else passed)
+        )
+        for member in group
+    ]
+
+
+def merge_settings(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with some changed; null resets a setting."""
+    merged = {**before, **changes}
+    return {name: value for name, value in merged.items() if value is not None}
 
 
 APPLIERS: dict[str, Applier] = {

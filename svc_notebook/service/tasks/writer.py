@@ -8,9 +8,8 @@ from functools import partial
 from svc_notebook.service.background_thread import ERROR_LOG, BackgroundThread
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store, is_sqlite_damage, is_storage_failure
-from svc_notebook.service.tasks.appliers import prepare_run, select_run
+from svc_notebook.service.tasks.appliers import Publish, prepare_run, select_run
 from svc_notebook.service.tasks.queue import QueuedTask, TaskQueue
-from svc_notebook.service.tasks.settings_change import Publish
 
 # Seconds that a stop waits for the current run; the rest is applied at the next start.
 STOP_SECONDS = 0.4

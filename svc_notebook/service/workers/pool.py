@@ -28,14 +28,16 @@ from svc_notebook.service.service import Service
 from svc_notebook.service.workers.messages import (
     CANCEL,
     CallerFacts,
+    IndexView,
     SearchCall,
+    SentIndex,
     Unencodable,
     WorkerReply,
     WorkerRequest,
     frame,
     split_frames,
+    take_snapshot,
 )
-from svc_notebook.service.workers.snapshots import IndexView, SentIndex, take_snapshot
 
 MODULE = "svc_notebook.service.workers.process"
 # Whether a process can be given an open socket; elsewhere the service searches itself.

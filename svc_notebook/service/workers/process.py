@@ -60,8 +60,8 @@ from svc_notebook.service.workers.messages import (
     WorkerReply,
     WorkerRequest,
     frame,
+    read_readers,
 )
-from svc_notebook.service.workers.snapshots import read_readers
 
 T = TypeVar("T")
 

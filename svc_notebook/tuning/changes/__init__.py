@@ -12,8 +12,7 @@ from svc_notebook.tuning.changes.change_reversal import (
     undo,
 )
 from svc_notebook.tuning.changes.diff import Differences, tabulate
-from svc_notebook.tuning.changes.interruptions import read_interruptions
-from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.journal import Change, Journal, read_interruptions
 from svc_notebook.tuning.changes.journalled_write import noting, warn_not_recorded
 from svc_notebook.tuning.changes.snapshots import snapshot
 from svc_notebook.tuning.changes.state import SCOPES, as_parameters, by_id, holds, read_part

@@ -17,8 +17,7 @@ from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
-from svc_notebook.tuning.changes.interruptions import find_open, is_value_of
-from svc_notebook.tuning.changes.journal import Change, Journal, Outcome
+from svc_notebook.tuning.changes.journal import Change, Journal, Outcome, find_open, is_value_of
 from svc_notebook.tuning.changes.snapshots import tabulate_change
 from svc_notebook.tuning.changes.state import Delta, Scope, read_part
 from svc_notebook.tuning.tables.schema import TIME

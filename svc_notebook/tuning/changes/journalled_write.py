@@ -16,13 +16,16 @@ from svc_notebook.core.api.parameters import LOCAL_PARAMETERS
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient, is_scratch
 from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, KeyRefused, Stopped, SvcError
-from svc_notebook.tuning.changes.interruptions import (
+from svc_notebook.tuning.changes.journal import (
+    Change,
     Interruption,
+    Journal,
+    Outcome,
     find_continued,
+    new_change,
     read_interruptions,
     read_or_nothing,
 )
-from svc_notebook.tuning.changes.journal import Change, Journal, Outcome, new_change
 from svc_notebook.tuning.changes.state import Delta, Objects, Scope, compare, write_part
 
 Wanted = Mapping[Scope, Objects]

@@ -16,8 +16,7 @@ from svc_notebook.data.client import (
     name_temporary_index,
 )
 from svc_notebook.errors import NotFound
-from svc_notebook.tuning.changes.interruptions import find_open
-from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.journal import Change, Journal, find_open
 from svc_notebook.tuning.changes.state import (
     SCOPES,
     Delta,

@@ -25,8 +25,7 @@ from svc_notebook.core.files import FileLock, is_locked, user_state_folder, writ
 from svc_notebook.data.client import JOURNALS, AsyncClient, Client, application_folder
 from svc_notebook.data.loading import user_name
 from svc_notebook.errors import BadInput, NotFound, SvcError
-from svc_notebook.tuning.changes.interruptions import find_open
-from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.journal import Change, Journal, find_open
 from svc_notebook.tuning.changes.journalled_write import describe_interruption
 
 MARKS_INDEX = "svc_marks"

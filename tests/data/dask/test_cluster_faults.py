@@ -17,8 +17,11 @@ from distributed import LocalCluster
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.data.loading.dask import load as spread_load
-from svc_notebook.data.loading.dask.partition_sender import cluster_lost, expects_workers
-from svc_notebook.data.loading.dask.published_partitions import open_partition_checkpoint
+from svc_notebook.data.loading.dask.partition_sender import (
+    cluster_lost,
+    expects_workers,
+    open_partition_checkpoint,
+)
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions

@@ -8,7 +8,7 @@ from generators.discovery import discover
 
 import svc_notebook as svc
 from svc_notebook.data.declarations.declaration import ENTRIES, complete
-from svc_notebook.data.declarations.docstrings import (
+from svc_notebook.data.declarations.signatures import (
     add_entries,
     read_entries,
     replace_entry,

@@ -12,8 +12,8 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
-from svc_notebook.faces.agents.catalogue import list_tools
 from svc_notebook.faces.agents.planned_changes import PlannedChanges
+from svc_notebook.faces.agents.tools import list_tools
 from tests.conftest import Running
 
 if TYPE_CHECKING:

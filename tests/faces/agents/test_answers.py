@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 
 from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput
-from svc_notebook.faces.agents.catalogue import list_tools
 from svc_notebook.faces.agents.planned_changes import PLAN_SECONDS, PlannedChanges
-from svc_notebook.faces.agents.tool import MAX_ANSWER_CHARACTERS, shape_answer
+from svc_notebook.faces.agents.tools import MAX_ANSWER_CHARACTERS, list_tools, shape_answer
 from tests.faces.agents.conftest import INDEX, JUDGMENTS, open_agent, text_of
 
 if TYPE_CHECKING:

@@ -18,12 +18,13 @@ from svc_notebook.data.client import Client
 from svc_notebook.errors import BadInput, BadOption, BadRecord
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
-from svc_notebook.faces.editors.judgment_editor.judgments import read_judgments, to_frame
-from svc_notebook.faces.editors.judgment_editor.pool import (
+from svc_notebook.faces.editors.judgment_editor.judgments import (
     PoolVariant,
     merge,
+    read_judgments,
     read_variants,
     shuffle,
+    to_frame,
 )
 from svc_notebook.faces.magics.extension import run
 from svc_notebook.tuning.tables.queries import Question, read_questions

@@ -21,19 +21,17 @@ from svc_notebook.data.client.temporary_index import (
 from svc_notebook.data.loading.dask.partition_sender import (
     AGAIN,
     RESUME,
-    check_partition_options,
-    cluster_lost,
-    count_threads,
-    expects_workers,
-    send_here,
-    send_on_worker,
-)
-from svc_notebook.data.loading.dask.published_partitions import (
     PartitionCheckpoint,
     PublishedPartition,
     check_hashes,
+    check_partition_options,
+    cluster_lost,
     combine_plans,
+    count_threads,
+    expects_workers,
     open_partition_checkpoint,
+    send_here,
+    send_on_worker,
     still_holds,
 )
 from svc_notebook.data.loading.history.recorder import (

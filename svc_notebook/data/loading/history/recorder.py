@@ -17,9 +17,8 @@ from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, count_records
 from svc_notebook.data.client.task_group import run_together
 from svc_notebook.data.client.temporary_index import parse_name
-from svc_notebook.data.loading.encoding.operations import ids_of
 from svc_notebook.data.loading.history.journal import LoadEntry, LoadJournal, LoadState, user_name
-from svc_notebook.data.loading.history.versions import VersionsFile, VersionsTooLarge
+from svc_notebook.data.loading.history.versions import VersionsFile, VersionsTooLarge, ids_of
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, NotFound
 
 if TYPE_CHECKING:

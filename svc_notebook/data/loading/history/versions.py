@@ -1,4 +1,7 @@
-"""Versions of records before and after a load: kept on disk while it runs, read to undo it."""
+"""Versions of records before and after a load: kept on disk while it runs, read to undo it.
+
+What a load makes of the records follows from the operations of its batches.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from typing import Any, Literal
 import msgspec
 
 from svc_notebook.core.files import add_checksum, verify_checksum
-from svc_notebook.data.loading.encoding.operations import SentOperation, operations_of
 
 # What the file of one load, and the files of all loads of an application, may take on disk.
 MAX_LOAD_BYTES, MAX_TOTAL_BYTES = 200_000_000, 500_000_000
@@ -166,3 +168,37 @@ class VersionTable:
         stored = {} if json is None else msgspec.json.decode(json)
         uses_operation = any(isinstance(v, dict) and "_operation" in v for v in body.values())
         self._set(name, encode({**stored, **body}), unknown=uses_operation)
+
+
+class SentOperation(msgspec.Struct):
+    """One operation of a batch."""
+
+    action: str
+    body: dict[str, Any]
+
+
+class _SentOperations(msgspec.Struct):
+    requests: list[SentOperation]
+
+
+class _NamedBody(msgspec.Struct):
+    object_id: str = msgspec.field(name="objectID")
+
+
+class _NamedOperation(msgspec.Struct):
+    body: _NamedBody
+
+
+class _NamedOperations(msgspec.Struct):
+    requests: list[_NamedOperation]
+
+
+def operations_of(body: bytes) -> list[SentOperation]:
+    """Decode the operations of a batch."""
+    return msgspec.json.decode(body, type=_SentOperations).requests
+
+
+def ids_of(body: bytes) -> list[str]:
+    """Return the ids of a batch; the rest of it is not decoded."""
+    requests = msgspec.json.decode(body, type=_NamedOperations).requests
+    return [operation.body.object_id for operation in requests]

@@ -22,20 +22,18 @@ from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES, draw_hits, list_attributes
 from svc_notebook.faces.editors.judgment_editor import judgments as table
 from svc_notebook.faces.editors.judgment_editor.judgments import (
-    append_point,
-    describe_score,
-    list_metrics,
-    measure,
-    to_runs,
-)
-from svc_notebook.faces.editors.judgment_editor.pool import (
     Pooled,
     PoolVariant,
+    append_point,
+    describe_score,
     fetch,
     get_all,
+    list_metrics,
+    measure,
     pool,
     read_variants,
     shuffle,
+    to_runs,
 )
 from svc_notebook.faces.editors.rpc import call, explain
 from svc_notebook.faces.editors.snippets import write_judgments
