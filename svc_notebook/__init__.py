@@ -94,7 +94,7 @@ else:
 def _suggest(name: str) -> str:
     """Return `; use X` for a name of `tuning`, of the official client or of another tool."""
     from svc_notebook import tuning
-    from svc_notebook.core.official_names import suggest_function
+    from svc_notebook.core.foreign_names import suggest_function
 
     if name in dir(tuning):
         return f"; use `svc.tuning.{name}`"

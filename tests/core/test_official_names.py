@@ -12,7 +12,7 @@ from algoliasearch.search.client import SearchClient, SearchClientSync
 
 import svc_notebook as svc
 from svc_notebook import AsyncClient, Client, tuning
-from svc_notebook.core.official_names import OFFICIAL_NAMES
+from svc_notebook.core.foreign_names import OFFICIAL_NAMES
 from svc_notebook.data.client import ClientConfig, Secret
 from svc_notebook.errors import deletes
 from tests.looping import loop_over

@@ -44,7 +44,6 @@ LAYERS: list[dict[str, set[str]]] = [
         "imports": set(),
         "locked_folders": set(),
         "model_endpoint": {"httpx", "msgspec"},
-        "official_names": set(),
         "redaction": set(),
         "release": set(),
         "display": {"pandas"},
@@ -354,7 +353,7 @@ def test_deferred_imports_hide_no_circle() -> None:
 # The packages inside `loading`, each below those that follow; modules of one tuple may import
 # each other as long as there is no cycle.
 LOADING_ORDER = [
-    ("sql", "options", "database", "table", "aggregates"),
+    ("sql", "options", "database", "table"),
     ("text_cells",),
     ("encoding",),
     ("sources",),
@@ -368,7 +367,7 @@ LOADING_ORDER = [
 CLIENT_ORDER = [
     ("secret", "progress", "task_group", "hosts", "retry", "pagination", "response_checks"),
     ("tasks",),
-    ("config", "request_options", "background_loop", "journal_file"),
+    ("config", "background_loop", "journal_file"),
     ("transport",),
     ("endpoint_client",),
     (

@@ -14,7 +14,7 @@ from svc_notebook.data.client.attribute_checks import (
 )
 from svc_notebook.data.client.background_loop import Portal, run
 from svc_notebook.data.client.client import AsyncClient, Client
-from svc_notebook.data.client.config import ClientConfig
+from svc_notebook.data.client.config import ClientConfig, with_extra
 from svc_notebook.data.client.crawlers import (
     ID,
     OnCount,
@@ -55,7 +55,6 @@ from svc_notebook.data.client.operations import (
     write_and_wait,
 )
 from svc_notebook.data.client.progress import LineOutput, Progress, in_notebook
-from svc_notebook.data.client.request_options import with_extra
 from svc_notebook.data.client.retry import RetryPolicy
 from svc_notebook.data.client.secret import Secret, discreet
 from svc_notebook.data.client.task_group import run_together

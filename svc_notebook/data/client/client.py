@@ -29,14 +29,13 @@ from svc_notebook.data.client.background_loop import (
     blocking_method,
     documented_by,
 )
-from svc_notebook.data.client.config import ClientConfig
+from svc_notebook.data.client.config import ClientConfig, Options, Response
 from svc_notebook.data.client.endpoint_client import (
     EndpointClient,
     describe_client,
     lacking_method,
 )
 from svc_notebook.data.client.progress import Progress
-from svc_notebook.data.client.request_options import Options, Response
 from svc_notebook.data.client.tasks import OnProgress, Tasks
 from svc_notebook.data.client.temporary_index import AROUND_RECORDS
 from svc_notebook.data.client.transport.sender import HttpSender

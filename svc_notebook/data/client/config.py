@@ -1,15 +1,34 @@
-"""The configuration of a client: addresses, keys and timeouts."""
+"""The configuration of a client, and the options of single calls.
+
+A configuration has addresses, keys and timeouts; options are headers, query parameters, timeouts
+and extra body members.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, Self, TypedDict, TypeVar, Unpack
 
+import msgspec
+
+from svc_notebook.core.api.validation import write_text
 from svc_notebook.data.client.hosts import HostChoice, Hosts, build_hosts, is_loopback
-from svc_notebook.data.client.retry import RetryPolicy
+from svc_notebook.data.client.retry import RetryPolicy, check_seconds
 from svc_notebook.data.client.secret import NO_SECRET, Secret
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, did_you_mean
 
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# The connection and the body determine these headers.
+_RESERVED = (
+    "accept-encoding", "authorization", "connection", "content-encoding", "content-length",
+    "content-type", "host", "transfer-encoding",
+)  # fmt: skip
+_KEY_HEADERS = re.compile(r"x-[a-z0-9-]+-(api-key|application-id)", re.IGNORECASE)
+MAX_ANSWER_BYTES = 256 * 2**20
+# The name of each timeout as an option (also in `connect` and profiles), and in `RetryPolicy`.
+TIMEOUTS = {"connect_timeout": "connect", "read_timeout": "read", "write_timeout": "write"}
 _TOKEN = re.compile(r"[A-Za-z0-9-]+")
 # A local service's id is random and stored with its data; its port changes at each start.
 _LOCAL_ID, _LOCAL_PORT = "LOCAL", re.compile(r"^(http://127\.0\.0\.1):\d+$")
@@ -115,3 +134,178 @@ def _place_of(app_id: str, address: str) -> tuple[str, str]:
 
 def _is_header(text: str) -> bool:
     return text.isascii() and text.isprintable() and " " not in text
+
+
+class Response(NamedTuple):
+    """A raw response: its status, headers with lower-case names, and decompressed body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """Decode the body; raises `BadInput` if it is not JSON."""
+        try:
+            return msgspec.json.decode(self.body)
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise BadInput(f"the body is not JSON: {error}; see .body and .headers") from None
+
+
+class Options(TypedDict, total=False):
+    """The options of `with_options`."""
+
+    headers: Mapping[str, str]
+    query: Mapping[str, Any]
+    connect_timeout: float
+    read_timeout: float
+    write_timeout: float
+    user_id: str
+    forwarded_for: str
+    forwarded_api_key: str | Secret
+    extra: Mapping[str, Any]
+    max_answer_bytes: int
+    on_response: Callable[[Response], None]
+
+
+@dataclass(frozen=True)
+class RequestOptions:
+    """Options that a sender applies to each call; invalid values raise `BadInput` at once."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, Any] = field(default_factory=dict)
+    connect_timeout: float | None = None
+    read_timeout: float | None = None
+    write_timeout: float | None = None
+    user_id: str | None = None
+    forwarded_for: str | None = None
+    forwarded_api_key: str | Secret | None = field(default=None, repr=False)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    max_answer_bytes: int = MAX_ANSWER_BYTES
+    on_response: Callable[[Response], None] | None = None
+    raw: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("headers", "query", "extra"):
+            if not isinstance(getattr(self, name), Mapping):
+                raise BadInput(f"`{name}` must be a dict of names and values: {name}={{...}}")
+        for name, value in self.headers.items():
+            _check_header(name, value)
+        checks: Any = {"user_id": _check_text, "forwarded_for": _check_text}
+        for name, check in (checks | dict.fromkeys(TIMEOUTS, check_seconds)).items():
+            if (value := getattr(self, name)) is not None:
+                check(name, value)
+        if type(self.max_answer_bytes) is not int or self.max_answer_bytes < 1:
+            raise BadInput("`max_answer_bytes` must be a number of bytes, 1 or more")
+        if isinstance(self.forwarded_api_key, str):
+            _check_text("forwarded_api_key", self.forwarded_api_key, shown=False)
+            object.__setattr__(self, "forwarded_api_key", Secret(self.forwarded_api_key))
+
+    @property
+    def forwarded_key(self) -> Secret:
+        """The key of the caller on whose behalf a call is made; empty if there is none."""
+        given = self.forwarded_api_key
+        return given if isinstance(given, Secret) else NO_SECRET
+
+    def changed(self, **options: Unpack[Options]) -> Self:
+        """Return a copy with some options changed; headers, query and extra are merged."""
+        members = Options.__annotations__
+        for name in options.keys() - members.keys():
+            raise BadInput(f"`{name}` is not an option of a call{did_you_mean(name, members)}")
+        merged: Any = dict(options)
+        for name in ("headers", "query", "extra"):
+            if isinstance(merged.get(name), Mapping):
+                merged[name] = {**getattr(self, name), **merged[name]}
+        return replace(self, **merged)
+
+    def apply_timeouts(self, usual: RetryPolicy) -> RetryPolicy:
+        """Return the retry policy `usual` with the timeouts of these options."""
+        return usual.changed(**{option: getattr(self, name) for name, option in TIMEOUTS.items()})
+
+    @property
+    def request_id(self) -> str:
+        """The request id from the option `headers`, or an empty string."""
+        return next((v for name, v in self.headers.items() if name.lower() == "request-id"), "")
+
+    def add_headers(self, headers: Mapping[str, str], vendor: str) -> dict[str, str]:
+        """Merge the headers of the options into the given ones, which they override."""
+        headers_added = dict(self.headers)
+        if self.user_id is not None:
+            headers_added[f"X-{vendor}-User-ID"] = self.user_id
+        if self.forwarded_for is not None:
+            headers_added["X-Forwarded-For"] = self.forwarded_for
+        named = {name.lower() for name in headers_added}
+        return {
+            name: text for name, text in headers.items() if name.lower() not in named
+        } | headers_added
+
+    def add_query(self, query: Mapping[str, str]) -> dict[str, str]:
+        """Merge the query parameters of the options into the given ones, which they override."""
+        members = {
+            name: write_text(value) for name, value in self.query.items() if value is not None
+        }
+        return {**query, **members}
+
+
+def _check_header(name: object, value: object) -> None:
+    if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+        raise BadInput(f"{name!r} is not a valid name of a header")
+    if name.lower() in _RESERVED or _KEY_HEADERS.fullmatch(name):
+        raise BadInput(
+            f"the connection sets the header {name}; pass application and key to svc.connect(...)"
+        )
+    _check_text(name, value)
+
+
+def _check_text(name: str, value: object, *, shown: bool = True) -> None:
+    if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
+        actual = f", not {value!r}" if shown else ""
+        raise BadInput(f"`{name}` is sent as a header, so it must be printable ASCII text{actual}")
+
+
+class WithOptions(Protocol):
+    """A client with the method `with_options`."""
+
+    def with_options(self, **options: Unpack[Options]) -> Self:
+        """Return a client with these options."""
+        ...
+
+
+C = TypeVar("C", bound=WithOptions)
+
+
+def with_extra(client: C, extra: Mapping[str, Any] | None) -> C:
+    """Return a client that adds extra members to its bodies; the same client if there are none."""
+    if extra is not None and not isinstance(extra, Mapping):
+        raise BadInput("`extra` must be a dict of names and values: extra={'newParameter': 1}")
+    return client.with_options(extra=extra) if extra else client
+
+
+def merge_extra(endpoint: str, body: Any, extra: Mapping[str, Any]) -> Any:
+    """Add extra members to a body: to the object, or to each object of a list.
+
+    Objects are merged at every depth; raises `BadInput` for a member that is given twice.
+    """
+    if isinstance(body, Mapping) and endpoint == "search_many":
+        merged = [_merged(document, extra, "") for document in body["requests"]]
+        return {**body, "requests": merged}
+    if isinstance(body, list):
+        return [_merged(document, extra, "") for document in body]
+    if body is None or isinstance(body, Mapping):
+        return _merged(body or {}, extra, "")
+    raise BadInput(f"{endpoint}: `extra` cannot be added to a body that is already encoded")
+
+
+def _merged(members: Mapping[str, Any], extra: Mapping[str, Any], path: str) -> dict[str, Any]:
+    merged = dict(members)
+    for name, value in extra.items():
+        present = merged.get(name)
+        if isinstance(present, Mapping) and isinstance(value, Mapping):
+            merged[name] = _merged(present, value, f"{path}{name}.")
+        elif present is not None:
+            raise BadInput(f"`{path}{name}` is given twice, once in `extra`")
+        else:
+            merged[name] = value
+    return merged
+
+
+NO_OPTIONS = RequestOptions()

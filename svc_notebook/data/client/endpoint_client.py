@@ -21,11 +21,10 @@ from svc_notebook.core.api import (
 from svc_notebook.core.api.declaration import Asynchronous
 from svc_notebook.core.api.endpoint import Interface, Verb
 from svc_notebook.core.api.validation import write_text
-from svc_notebook.core.official_names import suggest_method
+from svc_notebook.core.foreign_names import suggest_method
 from svc_notebook.data.client import tasks as waiting
 from svc_notebook.data.client.background_loop import regular_wake_ups
-from svc_notebook.data.client.config import ClientConfig
-from svc_notebook.data.client.request_options import Options, Response
+from svc_notebook.data.client.config import ClientConfig, Options, Response
 from svc_notebook.data.client.response_checks import check_answer
 from svc_notebook.data.client.tasks import OnProgress, Tasks, WriteHistory
 from svc_notebook.data.client.transport.sender import HttpSender

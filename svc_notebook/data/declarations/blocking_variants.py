@@ -12,8 +12,8 @@ from functools import cache, wraps
 from inspect import Parameter, Signature
 from typing import Any
 
+from svc_notebook.core.foreign_names import suggest_function
 from svc_notebook.core.imports import import_quickly, register_accessors
-from svc_notebook.core.official_names import suggest_function
 from svc_notebook.data.declarations.arguments import check_names, describe_misfit
 from svc_notebook.data.declarations.declaration import Declaration, declaration_of
 from svc_notebook.data.declarations.signatures import (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 import pandas as pd
 
 from svc_notebook.core.api.parameters import SearchParams
-from svc_notebook.data.client.request_options import with_extra
+from svc_notebook.data.client.config import with_extra
 from svc_notebook.data.frames.columns import Backend, Columns, KnownColumns, finished
 from svc_notebook.data.frames.page_decoder import PageReader
 from svc_notebook.data.frames.provenance import FrameOrigin, note_origin, remembered

@@ -14,7 +14,7 @@ from svc_notebook.core.api.parameters import SearchOptions, SearchParams
 from svc_notebook.core.api.shapes import SearchAnswer
 from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.core.terminal import warn_user
-from svc_notebook.data.client.request_options import with_extra
+from svc_notebook.data.client.config import with_extra
 from svc_notebook.data.frames.columns import Backend, Columns, finished, typed
 from svc_notebook.data.frames.provenance import remembered
 from svc_notebook.data.frames.records import names_of, others_of

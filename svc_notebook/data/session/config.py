@@ -21,7 +21,7 @@ from typing import Any
 from svc_notebook.core.redaction import show_address
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import ClientConfig, RetryPolicy
-from svc_notebook.data.client.request_options import TIMEOUTS
+from svc_notebook.data.client.config import TIMEOUTS
 from svc_notebook.data.client.retry import check_seconds
 from svc_notebook.data.session.profile_files import (
     DESTINATION,

@@ -14,7 +14,7 @@ from typing import Any
 
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import Secret
-from svc_notebook.data.client.request_options import TIMEOUTS
+from svc_notebook.data.client.config import TIMEOUTS
 from svc_notebook.data.client.retry import check_seconds
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
 

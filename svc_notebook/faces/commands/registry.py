@@ -8,8 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from svc_notebook.core.foreign_names import ACTIONS, FUNCTIONS
-from svc_notebook.core.official_names import OFFICIAL_NAMES, Equivalent
+from svc_notebook.core.foreign_names import ACTIONS, FUNCTIONS, OFFICIAL_NAMES, Equivalent
 from svc_notebook.data.declarations import BodyDocument
 from svc_notebook.errors import BadOption, deletes, did_you_mean
 from svc_notebook.faces.commands.verb import FORMAT, PARAMS, PROFILE, Face, Option, Verb

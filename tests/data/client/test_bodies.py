@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.core.api import ENDPOINTS
-from svc_notebook.data.client.transport.serialization import SerializedBody, encode_json, pack_body
+from svc_notebook.data.client.transport.exchange import SerializedBody, encode_json, pack_body
 from svc_notebook.errors import BadInput
 
 ROWS = {row.name: row for row in ENDPOINTS}

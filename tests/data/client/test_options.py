@@ -13,7 +13,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.client import AsyncClient, Client, ClientConfig, Secret
-from svc_notebook.data.client.request_options import Response
+from svc_notebook.data.client.config import Response
 from svc_notebook.errors import BadInput, NotFound, ServiceBroken, Unreachable
 from tests.conftest import Running
 from tests.data.client import stub

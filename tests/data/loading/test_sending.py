@@ -11,7 +11,7 @@ import pytest
 
 from svc_notebook.core.api import Endpoint, RequestSpec
 from svc_notebook.data.client import AsyncClient
-from svc_notebook.data.client.transport.serialization import pack_body
+from svc_notebook.data.client.transport.exchange import pack_body
 from svc_notebook.data.loading.sending.batches import Batch, Span
 from svc_notebook.data.loading.sending.concurrency_limiter import (
     MAX_ATTEMPTS,

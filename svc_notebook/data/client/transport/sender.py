@@ -19,14 +19,14 @@ from svc_notebook.core.api import Endpoint, RequestSpec
 from svc_notebook.core.api.endpoint import Decode
 from svc_notebook.core.api.validation import write_text
 from svc_notebook.core.release import read_version
-from svc_notebook.data.client.config import ClientConfig
-from svc_notebook.data.client.hosts import is_loopback, role_of
-from svc_notebook.data.client.request_options import (
+from svc_notebook.data.client.config import (
     NO_OPTIONS,
+    ClientConfig,
     RequestOptions,
     Response,
     merge_extra,
 )
+from svc_notebook.data.client.hosts import is_loopback, role_of
 from svc_notebook.data.client.retry import (
     Attempt,
     FailedAttempt,
@@ -37,9 +37,15 @@ from svc_notebook.data.client.retry import (
     plan_attempts,
 )
 from svc_notebook.data.client.transport.error_mapping import read_answer, read_failure
-from svc_notebook.data.client.transport.exchange import ENCODINGS, Keys, Request, TooLarge
+from svc_notebook.data.client.transport.exchange import (
+    ENCODINGS,
+    Keys,
+    Request,
+    SerializedBody,
+    TooLarge,
+    pack_body,
+)
 from svc_notebook.data.client.transport.pool import Channels
-from svc_notebook.data.client.transport.serialization import SerializedBody, pack_body
 from svc_notebook.errors import (
     AnswerTooLarge,
     BadInput,

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from svc_notebook.data.loading import sql
-from svc_notebook.data.loading.aggregates import aggregate
 from svc_notebook.data.loading.database import ROW_COUNT
 from svc_notebook.data.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
 from svc_notebook.data.loading.encoding.json_values import JSON, json_types_sql, name_json_types
@@ -40,7 +39,14 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     type_aggregates,
 )
 from svc_notebook.data.loading.options import Kind, LoadSettings
-from svc_notebook.data.loading.table import WRITTEN, Advice, RowError, SourceTable, TableColumn
+from svc_notebook.data.loading.table import (
+    WRITTEN,
+    Advice,
+    RowError,
+    SourceTable,
+    TableColumn,
+    aggregate,
+)
 from svc_notebook.errors import BadInput, did_you_mean
 
 Forms = Mapping[TableColumn, TextForm]

@@ -12,7 +12,7 @@ import httpx
 
 from svc_notebook.core.api import RequestSpec, SearchApi
 from svc_notebook.data.client.task_group import run_together
-from svc_notebook.data.client.transport.serialization import SerializedBody
+from svc_notebook.data.client.transport.exchange import SerializedBody
 from svc_notebook.data.loading.sending.batches import Batch
 from svc_notebook.errors import (
     CallFailed,
