@@ -7,7 +7,7 @@ from svc_notebook.tuning.deployment.clone import PARTS, Clone, CloneRun, IfClone
 from svc_notebook.tuning.deployment.configuration import Replicas
 from svc_notebook.tuning.deployment.configuration_files import ConfigurationDrift, write_diff
 from svc_notebook.tuning.deployment.deploy import DeployRun
-from svc_notebook.tuning.deployment.index_folders import (
+from svc_notebook.tuning.deployment.index_files import (
     CRAWLER_SUFFIX,
     assign_folders,
     folder_name,

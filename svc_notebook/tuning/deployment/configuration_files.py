@@ -40,13 +40,15 @@ from svc_notebook.tuning.deployment.configuration import (
     read_configuration,
     replica_name,
 )
-from svc_notebook.tuning.deployment.index_folders import (
+from svc_notebook.tuning.deployment.index_files import (
     CRAWLER_SUFFIX,
     assign_folders,
     folder_name,
     list_folders,
     name_file_of,
+    read_entries,
     read_text,
+    write_entries,
 )
 from svc_notebook.tuning.deployment.key_rights import read_rights
 from svc_notebook.tuning.deployment.running_writes import (
@@ -55,7 +57,6 @@ from svc_notebook.tuning.deployment.running_writes import (
     marking,
     recording_run,
 )
-from svc_notebook.tuning.deployment.yaml_file import read_entries, write_entries
 
 SUFFIX = ".yaml"
 INDICES_PER_PAGE = 1000

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Result
 
-SamplerName = Literal["grid", "random", "halving", "coordinate"]
 DEFAULT_TRIALS = 30
 MIN_GAIN = 1e-12
 # Standard errors of the difference that the coordinate sampler takes as a gain. Of dozens of

@@ -21,7 +21,6 @@ from svc_notebook.tuning.evaluation.runs import FIXED
 from svc_notebook.tuning.proposed_changes.change_spec import read_proposal
 
 MAX_VALUE_CHARACTERS = 60
-MAX_COUNTED_VARIANTS = 1_000_000  # maximum of variants that are counted one by one
 
 
 @dataclass(frozen=True)

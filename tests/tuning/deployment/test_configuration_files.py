@@ -14,8 +14,13 @@ from svc_notebook.data.session import client_of
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.faces.cli import main
 from svc_notebook.tuning.deployment.configuration_files import list_own_indices
-from svc_notebook.tuning.deployment.index_folders import assign_folders, folder_name, list_folders
-from svc_notebook.tuning.deployment.yaml_file import read_entries, write_entries
+from svc_notebook.tuning.deployment.index_files import (
+    assign_folders,
+    folder_name,
+    list_folders,
+    read_entries,
+    write_entries,
+)
 from tests.conftest import examples
 from tests.tuning.deployment.conftest import RULE, make_key, write_profile
 
