@@ -163,7 +163,7 @@ LONG = {
     "docs-search": Group(("tests/browser/test_docs_search.py",), ("docs/",)),
     "oldest-duckdb": Group(
         ("tests/data/loading/test_releases.py",),
-        in_package("data/loading/sources/", "data/loading/load_plan/row_order.py"),
+        in_package("data/loading/sources/", "data/loading/sending/batches.py"),
     ),
     # What checkers of types and the generator make of the public functions.
     "types-of-scripts": Group(
