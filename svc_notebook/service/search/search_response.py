@@ -33,7 +33,7 @@ from svc_notebook.service.engine.query.options import (
     EffectiveParameters,
     SemanticOptions,
     add_implied,
-    read_snippets,
+    select_snippeted,
 )
 from svc_notebook.service.engine.ranking.ranking import ScoreRecords
 from svc_notebook.service.engine.response.search import FacetFound
@@ -324,7 +324,7 @@ def _restrict_params(
     bound = call.caller.restrict(params, index.name)
     # A browse and a facet search do not rank or snippet, but refuse the same values as a search.
     read_sorts({"ranking": bound.get("ranking")})
-    read_snippets(bound.get("attributesToSnippet") or ())
+    select_snippeted(tuple(bound.get("attributesToSnippet") or ()), ())
     SemanticOptions.of(EffectiveParameters({}, bound))
     if (most := call.caller.max_hits(index.name)) is not None:
         size_requested = bound.get("hitsPerPage", size or option(index, bound, "hitsPerPage"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from svc_notebook.core.tokenization.joined_words import APOSTROPHES, PERIODS, SY
 from svc_notebook.core.tokenization.tokenizer import Token, TokenizerSettings, split, tokens
 from svc_notebook.core.tokenization.word_breaks import choose_languages
 from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.response.highlight import (
     MAX_TEXT_CHARACTERS,
     Style,
@@ -21,7 +24,13 @@ from svc_notebook.service.engine.response.highlight import (
     mark_text,
     snippet_hit,
 )
-from svc_notebook.service.engine.response.highlight_matcher import Matcher, Run, TokenMatch
+from svc_notebook.service.engine.response.highlight_matcher import (
+    Marker,
+    Run,
+    TextMatcher,
+    TokenMatch,
+)
+from svc_notebook.service.engine.response.hits import make_markers
 
 # Nothing a text below holds, so that taking them out gives the text back.
 OPEN, CLOSE, CUT = "\ue000", "\ue001", "\ue002"
@@ -59,10 +68,25 @@ def first_beginning(words: Sequence[str], token: str) -> TokenMatch | None:
     return hits[0] if hits else None
 
 
-def beginnings(words: Sequence[str]) -> Matcher:
-    return lambda path, tokens: {
-        token: match for token in tokens if (match := first_beginning(words, token))
-    }
+@dataclass
+class Beginnings:
+    """Matches the beginnings of tokens, and runs."""
+
+    words: Sequence[str]
+    runs: Mapping[str, Sequence[Run]]
+
+    def match(self, tokens: AbstractSet[str]) -> Mapping[str, TokenMatch]:
+        return {token: match for token in tokens if (match := first_beginning(self.words, token))}
+
+
+def beginnings(words: Sequence[str], runs: Mapping[str, Sequence[Run]] | None = None) -> Marker:
+    return lambda path: Beginnings(words, runs or {})
+
+
+def make_style(
+    settings: Mapping[str, Any], params: Mapping[str, Any], words: Sequence[str]
+) -> Style:
+    return Style.of(EffectiveParameters(settings, params), words)
 
 
 def highlight(
@@ -72,7 +96,7 @@ def highlight(
     **params: Any,
 ) -> dict[str, Any]:
     words = query.split()
-    return highlight_hit(record, beginnings(words), Style.of(settings or {}, params, words))
+    return highlight_hit(record, beginnings(words), make_style(settings or {}, params, words))
 
 
 def snippet(
@@ -82,12 +106,12 @@ def snippet(
     **params: Any,
 ) -> dict[str, Any]:
     words = query.split()
-    return snippet_hit(record, beginnings(words), Style.of(settings or {}, params, words))
+    return snippet_hit(record, beginnings(words), make_style(settings or {}, params, words))
 
 
 def marked(text: str, query: str) -> str:
     words = query.split()
-    return mark_text(text, "t", beginnings(words), Style.of({}, {}, words))
+    return mark_text(text, "t", beginnings(words), make_style({}, {}, words))
 
 
 @st.composite
@@ -116,7 +140,7 @@ def test_without_its_tags_a_highlight_is_the_text(
     case: tuple[str, list[str], dict[str, Any], list[Token]],
 ) -> None:
     text, words, settings, found = case
-    style = Style.of(settings, TAGS, words)
+    style = make_style(settings, TAGS, words)
 
     leaf = highlight_hit({"t": text}, beginnings(words), style)["t"]
 
@@ -145,7 +169,7 @@ def test_a_mark_contains_the_letters_that_matched(
     case: tuple[str, list[str], dict[str, Any], list[Token]],
 ) -> None:
     text, words, settings, _ = case
-    style = Style.of(settings, TAGS, words)
+    style = make_style(settings, TAGS, words)
 
     value = mark_text(text, "t", beginnings(words), style)
 
@@ -159,7 +183,7 @@ def test_a_snippet_is_a_part_of_the_text_with_most_of_the_query(
     case: tuple[str, list[str], dict[str, Any], list[Token]], size: int
 ) -> None:
     text, words, settings, found = case
-    style = Style.of(settings, TAGS | {"attributesToSnippet": [f"t:{size}"]}, words)
+    style = make_style(settings, TAGS | {"attributesToSnippet": [f"t:{size}"]}, words)
 
     value = snippet_hit({"t": text}, beginnings(words), style)["t"]["value"]
 
@@ -301,12 +325,12 @@ RUNS = {
 def test_adjacent_matches_are_marked_only_where_they_are_adjacent(
     text: str, value: str, level: str, matched: list[str]
 ) -> None:
-    style = Style.of({}, {"highlightPreTag": "[", "highlightPostTag": "]"}, ["notebook", "foxes"])
-    matcher = beginnings(["noteb"])
+    style = make_style({}, {"highlightPreTag": "[", "highlightPostTag": "]"}, ["notebook", "foxes"])
 
-    tree = highlight_hit(
-        {"t": text, "u": "note book"}, matcher, style, lambda path: RUNS.get(path, {})
-    )
+    def marker(path: str) -> TextMatcher:
+        return Beginnings(["noteb"], RUNS.get(path, {}))
+
+    tree = highlight_hit({"t": text, "u": "note book"}, marker, style)
 
     leaf = tree["t"]
     assert (leaf["value"], leaf["matchLevel"], leaf["matchedWords"]) == (value, level, matched)
@@ -314,19 +338,19 @@ def test_adjacent_matches_are_marked_only_where_they_are_adjacent(
 
 
 def test_a_word_that_is_marked_in_part_and_in_a_run_is_marked_whole() -> None:
-    style = Style.of({}, {}, ["red"])
+    style = make_style({}, {}, ["red"])
 
     runs = {"redfox": [Run((0,), ("redfox", "den"))]}
-    value = mark_text("redfox den", "t", beginnings(["red"]), style, lambda _: runs)
+    value = mark_text("redfox den", "t", beginnings(["red"], runs), style)
 
     assert value == "<em>redfox</em> <em>den</em>"
 
 
 def test_a_snippet_counts_every_word_of_a_mark() -> None:
-    style = Style.of({}, {"attributesToSnippet": ["t:1"]}, ["red", "fox", "den"])
+    style = make_style({}, {"attributesToSnippet": ["t:1"]}, ["red", "fox", "den"])
     runs = {"redfox": [Run((0, 1), ("redfox",))], "den": [Run((2,), ("den",))]}
 
-    leaf = snippet_hit({"t": "a den, a redfox"}, beginnings([]), style, lambda _: runs)["t"]
+    leaf = snippet_hit({"t": "a den, a redfox"}, beginnings([], runs), style)["t"]
 
     assert leaf == {"value": "…<em>redfox</em>", "matchLevel": "full"}
 
@@ -339,12 +363,12 @@ def test_a_snippet_counts_every_word_of_a_mark() -> None:
         ({"attributesToHighlight": ["a"], "unretrievableAttributes": ["a"]}, False, False),
     ],
 )
-def test_a_style_is_false_without_selected_attributes(
+def test_a_hit_has_no_highlights_without_selected_attributes(
     settings: dict[str, Any], highlights: bool, snippets: bool
 ) -> None:
-    style = Style.of(settings, {}, [])
+    markers = make_markers(Query(), EffectiveParameters(settings, {}))
 
-    assert (bool(style.highlighted), bool(style.snippeted)) == (highlights, snippets)
+    assert ("_highlightResult" in markers, "_snippetResult" in markers) == (highlights, snippets)
 
 
 def test_a_repeated_query_word_counts_once() -> None:
@@ -439,13 +463,13 @@ def test_items_without_a_match_are_removed_on_request() -> None:
 def test_the_matcher_receives_the_path() -> None:
     asked = set()
 
-    def listen(path: str, tokens: AbstractSet[str]) -> Mapping[str, TokenMatch]:
-        asked.add((path, *tokens))
-        return beginnings(["one"] if path == "c" else [])(path, tokens)
+    def listen(path: str) -> TextMatcher:
+        asked.add(path)
+        return Beginnings(["one"] if path == "c" else [], {})
 
-    tree = highlight_hit({"a": {"b": ["One"]}, "c": "One"}, listen, Style.of({}, {}, ["one"]))
+    tree = highlight_hit({"a": {"b": ["One"]}, "c": "One"}, listen, make_style({}, {}, ["one"]))
 
-    assert asked == {("a.b", "one"), ("c", "one")}
+    assert asked == {"a.b", "c"}
     assert [tree["a"]["b"][0]["matchLevel"], tree["c"]["matchLevel"]] == ["none", "full"]
 
 

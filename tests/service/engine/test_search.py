@@ -295,13 +295,13 @@ RULING = {
 def is_marked(record: Record, options: EffectiveParameters) -> bool:
     query = read_query(options)
     marker = make_marker(query, options)
-    style = Style.of(options.settings, options.params, [word.text for word in query.words])
+    style = Style.of(options, [word.text for word in query.words])
     for name in record.keys() - INTERNAL:
         for path, value in leaves(record[name], name):
             if isinstance(value, bool) or not (isinstance(value, str) or options.searched):
                 continue
             text = str(value).removesuffix(".0")
-            if mark_text(text, path, marker.match, style, marker.runs) != text:
+            if mark_text(text, path, marker, style) != text:
                 return True
     return False
 

@@ -6,16 +6,17 @@ An effective parameter is that of the search, else the index setting, else the d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import accumulate
+from functools import cached_property, lru_cache
+from itertools import accumulate, count
 from typing import Any
 
 from svc_notebook.core.api.parameters import PARAMETERS
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import (
+    MAX_CACHED_SETTINGS,
     Faceted,
     Searched,
     is_covered,
@@ -153,14 +154,17 @@ class EffectiveParameters:
         }
         return replace(self, params={**self.params, **changes})
 
+    @cached_property
+    def hidden(self) -> tuple[str, ...]:
+        """The attributes that the settings hide from the caller."""
+        if self.params.get("_seeUnretrievable"):
+            return ()
+        return tuple(self.settings.get("unretrievableAttributes") or ())
+
     def is_visible(self, path: str) -> bool:
         """Return whether an attribute is visible to the caller."""
-        if not all(names_path(names, path) for names in self.params.get(EMBEDDED_LISTS, ())):
-            return False
-        hidden = self.settings.get("unretrievableAttributes")
-        if not hidden or self.params.get("_seeUnretrievable"):
-            return True
-        return not is_covered(path, hidden)
+        lists = self.params.get(EMBEDDED_LISTS, ())
+        return all(names_path(names, path) for names in lists) and not is_covered(path, self.hidden)
 
 
 def read_facets(options: EffectiveParameters) -> list[str]:
@@ -204,41 +208,42 @@ class HighlightedAttributes:
     hidden: frozenset[str]
     parents: frozenset[str]
 
-    @classmethod
-    def of(cls, numbers: Mapping[str, int], hidden: Sequence[str]) -> HighlightedAttributes:
-        """Select attributes by name, `*` for all; hidden attributes are always excluded."""
-        named = {
-            path: number
-            for path, number in numbers.items()
-            if path != "*" and not is_covered(path, hidden)
-        }
-        parents = frozenset(
-            parent for path in named for parent in accumulate(path.split(".")[:-1], "{}.{}".format)
-        )
-        return cls(named, numbers.get("*"), frozenset(hidden), parents)
 
-    def __bool__(self) -> bool:
-        return bool(self.numbers) or self.rest is not None
+@lru_cache(MAX_CACHED_SETTINGS)
+def select_highlighted(names: tuple[str, ...], hidden: tuple[str, ...]) -> HighlightedAttributes:
+    """Select attributes by name, `*` for all, without snippets and without the hidden ones."""
+    return _select({name.strip(): 0 for name in names}, hidden)
 
-    def number(self, path: str, inherited: int | None) -> int | None:
-        """Return the attribute's number, else that of its parent object, or None."""
-        return None if path in self.hidden else self.numbers.get(path, inherited)
 
-    def members(self, record: Mapping[str, Any]) -> Iterable[str]:
-        """Return the top-level attributes that may contain selected ones."""
-        if self.rest is not None:
-            return record
-        return [name for name in record if name in self.numbers or name in self.parents]
+@lru_cache(MAX_CACHED_SETTINGS)
+def select_snippeted(entries: tuple[str, ...], hidden: tuple[str, ...]) -> HighlightedAttributes:
+    """Read `attributesToSnippet`, without the hidden attributes; raises `BadInput`."""
+    return _select(dict(map(_read_snippet, entries, count())), hidden)
+
+
+def _select(numbers: Mapping[str, int], hidden: Sequence[str]) -> HighlightedAttributes:
+    named = {
+        path: number
+        for path, number in numbers.items()
+        if path != "*" and not is_covered(path, hidden)
+    }
+    parents = frozenset(
+        parent for path in named for parent in accumulate(path.split(".")[:-1], "{}.{}".format)
+    )
+    return HighlightedAttributes(named, numbers.get("*"), frozenset(hidden), parents)
 
 
 @dataclass(frozen=True)
 class Style:
     """How one search marks its hits; `words` are the query's, in the matcher's numbering.
 
-    With `replacing`, a synonym is shown as the query words that it matches.
+    `distinct` are these words once each, and `whole` those that a text must contain for a full
+    match. With `replacing`, a synonym is shown as the query words that it matches.
     """
 
     words: tuple[str, ...]
+    distinct: tuple[str, ...]
+    whole: frozenset[str]
     rules: TokenizerSettings
     highlighted: HighlightedAttributes
     snippeted: HighlightedAttributes
@@ -251,16 +256,6 @@ class Style:
         default_factory=dict, init=False, compare=False
     )
 
-    @cached_property
-    def distinct(self) -> tuple[str, ...]:
-        """The distinct words."""
-        return tuple(dict.fromkeys(self.words))
-
-    @cached_property
-    def whole(self) -> frozenset[str]:
-        """The words that a text must contain for a full match."""
-        return frozenset(self.words)
-
     def of_numbers(self, numbers: tuple[int, ...]) -> frozenset[str]:
         """Return the words with these numbers, cached: there are few such sets and many texts."""
         cached = self._words_of.get(numbers)
@@ -269,35 +264,24 @@ class Style:
         return cached
 
     @classmethod
-    def of(
-        cls, settings: Mapping[str, Any], params: Mapping[str, Any], words: Sequence[str]
-    ) -> Style:
-        """Read the style of a search from its parameters and the index's settings."""
-        chosen = EffectiveParameters(settings, params)
-        hidden = () if params.get("_seeUnretrievable") else settings.get("unretrievableAttributes")
-        highlighted = chosen["attributesToHighlight"]
+    def of(cls, options: EffectiveParameters, words: Sequence[str]) -> Style:
+        """Read the style of a search from its options."""
+        highlighted = options["attributesToHighlight"]
         if highlighted is None:
-            highlighted = [entry.path for entry in chosen.searched] or ["*"]
+            highlighted = [entry.path for entry in options.searched] or ["*"]
         return cls(
             words=tuple(words),
-            rules=chosen.rules,
-            highlighted=HighlightedAttributes.of(
-                {name.strip(): 0 for name in highlighted}, hidden or ()
-            ),
-            snippeted=HighlightedAttributes.of(
-                read_snippets(chosen["attributesToSnippet"]), hidden or ()
-            ),
-            before=chosen["highlightPreTag"],
-            after=chosen["highlightPostTag"],
-            ellipsis=chosen["snippetEllipsisText"],
-            only_matching_items=chosen["restrictHighlightAndSnippetArrays"],
-            replacing=chosen["replaceSynonymsInHighlight"],
+            distinct=tuple(dict.fromkeys(words)),
+            whole=frozenset(words),
+            rules=options.rules,
+            highlighted=select_highlighted(tuple(highlighted), options.hidden),
+            snippeted=select_snippeted(tuple(options["attributesToSnippet"]), options.hidden),
+            before=options["highlightPreTag"],
+            after=options["highlightPostTag"],
+            ellipsis=options["snippetEllipsisText"],
+            only_matching_items=options["restrictHighlightAndSnippetArrays"],
+            replacing=options["replaceSynonymsInHighlight"],
         )
-
-
-def read_snippets(entries: Iterable[str]) -> dict[str, int]:
-    """Read `attributesToSnippet`: the number of words of each attribute; raises `BadInput`."""
-    return dict(_read_snippet(entry, position) for position, entry in enumerate(entries))
 
 
 def _read_snippet(entry: str, position: int) -> tuple[str, int]:
@@ -318,8 +302,8 @@ class SemanticOptions:
     orders the first `reranked_hits` hits, in any mode.
     """
 
-    weight: float
-    min_similarity: float
+    weight: float = DEFAULT_WEIGHT
+    min_similarity: float = DEFAULT_MIN_SIMILARITY
     feedback_hits: int = DEFAULT_FEEDBACK_HITS
     latent_share: float = DEFAULT_LATENT_SHARE
     reranked_hits: int = 0
@@ -327,13 +311,18 @@ class SemanticOptions:
     @classmethod
     def of(cls, options: EffectiveParameters) -> SemanticOptions:
         """Read them from `semanticSearch`; raises `BadInput`."""
-        members: Mapping[str, Any] = options["semanticSearch"] or {}
+        members: Mapping[str, Any] | None = options["semanticSearch"]
+        if not members:
+            return DEFAULT_SEMANTIC_OPTIONS
         weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)
         min_similarity = _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1)
         latent_share = _read_share(members, LATENT_SHARE, DEFAULT_LATENT_SHARE, 0)
         feedback_hits = _read_count(members, FEEDBACK_HITS, MAX_FEEDBACK_HITS)
         reranked_hits = _read_count(members, RERANKED_HITS, MAX_RERANKED_HITS)
         return cls(weight, min_similarity, feedback_hits, latent_share, reranked_hits)
+
+
+DEFAULT_SEMANTIC_OPTIONS = SemanticOptions()
 
 
 def _read_share(members: Mapping[str, Any], name: str, default: float, minimum: float) -> float:

@@ -28,7 +28,7 @@ from svc_notebook.service.engine.execution import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
 from svc_notebook.service.engine.index.schema import INTERNAL
 from svc_notebook.service.engine.query.options import HighlightedAttributes, Style
-from svc_notebook.service.engine.response.highlight_matcher import Matcher, Run, Runs, TokenMatch
+from svc_notebook.service.engine.response.highlight_matcher import Marker, Run, TokenMatch
 from svc_notebook.service.engine.text.synonyms import (
     BracketedToken,
     find_placeholders,
@@ -47,18 +47,11 @@ _Node = dict[str, Any] | list[Any]
 _WriteLeaf = Callable[[str, str, int], _Leaf]
 
 
-def no_runs(path: str) -> Mapping[str, Sequence[Run]]:
-    """Mark single tokens only."""
-    return {}
-
-
-def highlight_hit(
-    record: Mapping[str, Any], matcher: Matcher, style: Style, runs: Runs = no_runs
-) -> dict[str, Any]:
+def highlight_hit(record: Mapping[str, Any], marker: Marker, style: Style) -> dict[str, Any]:
     """Return a hit's `_highlightResult`."""
 
     def write_leaf(path: str, text: str, _: int) -> _Leaf:
-        marked = _mark(text, path, matcher, style, runs)
+        marked = _mark(text, path, marker, style)
         if not marked.marks:
             return {"value": text, "matchLevel": "none", "matchedWords": []}
         matched = marked.found()
@@ -74,13 +67,11 @@ def highlight_hit(
     )
 
 
-def snippet_hit(
-    record: Mapping[str, Any], matcher: Matcher, style: Style, runs: Runs = no_runs
-) -> dict[str, Any]:
+def snippet_hit(record: Mapping[str, Any], marker: Marker, style: Style) -> dict[str, Any]:
     """Return a hit's `_snippetResult`."""
 
     def write_leaf(path: str, text: str, size: int) -> _Leaf:
-        marked = _mark(text, path, matcher, style, runs)
+        marked = _mark(text, path, marker, style)
         start, end = _choose_window(marked, size)
         before = style.ellipsis if start > 0 else ""
         after = style.ellipsis if end < len(text) else ""
@@ -91,9 +82,9 @@ def snippet_hit(
     return _ResultBuilder(style.snippeted, style.only_matching_items, write_leaf).of_record(record)
 
 
-def mark_text(text: str, path: str, matcher: Matcher, style: Style, runs: Runs = no_runs) -> str:
+def mark_text(text: str, path: str, marker: Marker, style: Style) -> str:
     """Return one text with its matches marked."""
-    return _write_marked(_mark(text, path, matcher, style, runs), 0, len(text))
+    return _write_marked(_mark(text, path, marker, style), 0, len(text))
 
 
 @dataclass(frozen=True)
@@ -105,17 +96,20 @@ class _ResultBuilder:
     write_leaf: _WriteLeaf
 
     def of_record(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        rest = self.selection.rest  # `*` does not select internal attributes
-        return _without_none(
-            {
-                name: self.of_member(name, record[name], None if name in INTERNAL else rest, 1)
-                for name in self.selection.members(record)
-            }
-        )
+        selection, rest = self.selection, self.selection.rest
+        return {
+            name: node
+            for name, value in record.items()
+            if rest is not None or name in selection.numbers or name in selection.parents
+            # `*` does not select internal attributes.
+            if (node := self.of_member(name, value, None if name in INTERNAL else rest, 1))
+            is not None
+        }
 
     def of_member(self, path: str, value: Any, inherited: int | None, depth: int) -> _Node | None:
-        number = self.selection.number(path, inherited)
-        if number is None and path not in self.selection.parents:
+        selection = self.selection
+        number = None if path in selection.hidden else selection.numbers.get(path, inherited)
+        if number is None and path not in selection.parents:
             return None
         node = self.of_value(value, path, number, depth)
         return node if node or number is not None else None
@@ -124,12 +118,11 @@ class _ResultBuilder:
         if depth > MAX_DEPTH:
             return None
         if isinstance(value, dict):
-            return _without_none(
-                {
-                    name: self.of_member(f"{path}.{name}", inner, number, depth + 1)
-                    for name, inner in value.items()
-                }
-            )
+            return {
+                name: node
+                for name, inner in value.items()
+                if (node := self.of_member(f"{path}.{name}", inner, number, depth + 1)) is not None
+            }
         if isinstance(value, list):
             items = [self.of_value(item, path, number, depth + 1) for item in value]
             return [item for item in items if self.is_kept(item)]
@@ -139,10 +132,6 @@ class _ResultBuilder:
 
     def is_kept(self, item: _Node | None) -> bool:
         return item is not None and (not self.only_matching_items or _has_match(item))
-
-
-def _without_none(nodes: Mapping[str, _Node | None]) -> dict[str, Any]:
-    return {name: node for name, node in nodes.items() if node is not None}
 
 
 def _has_match(node: _Node) -> bool:
@@ -208,7 +197,7 @@ class _MarkedText(NamedTuple):
         )
 
 
-def _mark(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _MarkedText:
+def _mark(text: str, path: str, marker: Marker, style: Style) -> _MarkedText:
     check_time()
     count_answer_bytes(LEAF_BYTES)
     camel = path in style.rules.camel
@@ -218,9 +207,10 @@ def _mark(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
     body = text[:MAX_TEXT_CHARACTERS]
     folded = fold(split_camel(body) if camel else body, style.rules)
     words, length = distinct_words(folded)
-    matches = matcher(path, words)
+    matcher = marker(path)
+    matches = matcher.match(words)
     marks = _mark_singles(text, style, camel, matches, folded) if matches else []
-    if chosen := _choose_runs(runs(path), words, placeholders="<" in body):
+    if chosen := _choose_runs(matcher.runs, words, placeholders="<" in body):
         marks = _join_marks([*marks, *_mark_runs(text, style, camel, chosen)])
     return _MarkedText(text, style, camel, length, marks, has_joiner(folded))
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
+from svc_notebook.service.engine.index.schema import is_covered
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
-from svc_notebook.service.engine.query.searched_attributes import path_test
 from svc_notebook.service.engine.query.term_variants import TermVariant
 from svc_notebook.service.engine.text.synonyms import is_placeholder, remove_markers
 from svc_notebook.service.engine.text.typos import FIRST_LETTER_TYPOS, typos_between
@@ -35,18 +35,19 @@ class Run(NamedTuple):
     replaced: str = ""
 
 
-# Returns the matches among some tokens of a path.
-Matcher = Callable[[str, AbstractSet[str]], Mapping[str, TokenMatch]]
+class TextMatcher(Protocol):
+    """Matches the texts of an attribute; `runs` are those to mark in them, by first word."""
 
-# Returns the runs to mark in a path, by first word.
-Runs = Callable[[str], Mapping[str, Sequence[Run]]]
+    @property
+    def runs(self) -> Mapping[str, Sequence[Run]]:
+        """The runs to mark, by first word."""
+
+    def match(self, tokens: AbstractSet[str]) -> Mapping[str, TokenMatch]:
+        """Return the matches among the distinct tokens of a text."""
 
 
-class Marker(NamedTuple):
-    """The matcher and the runs of a search."""
-
-    match: Matcher
-    runs: Runs
+# Returns the matcher for the texts of an attribute.
+Marker = Callable[[str], TextMatcher]
 
 
 class TokenHit(NamedTuple):
@@ -74,51 +75,45 @@ def make_marker(query: Query, options: EffectiveParameters) -> Marker:
     variants = [
         (number, variant) for number, word in enumerate(query.words) for variant in word.variants
     ]
-    words_without_typos = options.words_without_typos
-    match_options_of = _make_match_options(options)
-    unsearched = _Tokens((), MatchOptions(typos=False, prefixes=False), words_without_typos)
-
     restrictions = {variant.attributes for _, variant in variants if variant.attributes}
 
     @cache
-    def tokens_with(match_options: MatchOptions, excluded: frozenset[tuple[str, ...]]) -> _Tokens:
-        return _Tokens(
-            [pair for pair in variants if pair[1].attributes not in excluded],
-            match_options,
-            words_without_typos,
+    def matcher_with(
+        match_options: MatchOptions | None, excluded: frozenset[tuple[str, ...]]
+    ) -> TextMatcher:
+        return _VariantMatcher(
+            [pair for pair in variants if match_options and pair[1].attributes not in excluded],
+            match_options or MatchOptions(typos=False, prefixes=False),
+            options.words_without_typos,
         )
 
     @cache
-    def tokens_of(path: str) -> _Tokens:
-        match_options = match_options_of(path)
-        excluded = frozenset(
-            attributes for attributes in restrictions if not path_test(attributes)(path)
-        )
-        return tokens_with(match_options, excluded) if match_options else unsearched
+    def matcher_of(path: str) -> TextMatcher:
+        excluded = frozenset(entries for entries in restrictions if not is_covered(path, entries))
+        return matcher_with(_read_match_options(path, options), excluded)
 
-    def match(path: str, tokens: AbstractSet[str]) -> Mapping[str, TokenMatch]:
-        return tokens_of(path).match(tokens)
+    return matcher_of
 
-    @cache
-    def runs(path: str) -> Mapping[str, Sequence[Run]]:
-        match_options = match_options_of(path)
-        phrases = [
-            (number, variant)
-            for number, variant in variants
-            if match_options and (match_options.typos or not variant.typos)
-            if len(variant.words) > 1 or is_placeholder(variant.words)
-            if not variant.anywhere
-            and (not variant.attributes or path_test(variant.attributes)(path))
-        ]
-        return _group_runs(phrases)
 
-    return Marker(match, runs)
+def _read_match_options(path: str, options: EffectiveParameters) -> MatchOptions | None:
+    """Return an attribute's match options, None if it is not searched."""
+    if options.searched and not is_covered(path, (entry.path for entry in options.searched)):
+        return None
+    restricted = options["restrictSearchableAttributes"]
+    if restricted and not is_covered(path, restricted):
+        return None
+    return MatchOptions(
+        typos=not is_covered(path, options["disableTypoToleranceOnAttributes"]),
+        prefixes=not is_covered(path, options["disablePrefixOnAttributes"]),
+    )
 
 
 def _group_runs(variants: Iterable[tuple[int, TermVariant]]) -> dict[str, list[Run]]:
-    """Combine the variants of one span into one run; return the runs by their first word."""
+    """Return the runs that variants match, by first word; those of one span are one run."""
     numbers: dict[tuple[int, tuple[str, ...], str], list[int]] = {}
     for number, variant in variants:
+        if variant.anywhere or (len(variant.words) == 1 and not is_placeholder(variant.words)):
+            continue
         alone = -1 - number  # unique key: spans are never negative
         numbers.setdefault((variant.span or alone, variant.words, variant.replaced), []).append(
             number
@@ -130,8 +125,8 @@ def _group_runs(variants: Iterable[tuple[int, TermVariant]]) -> dict[str, list[R
     return by_word
 
 
-class _Tokens:
-    """The tokens seen so far and their matches, for one set of match options."""
+class _VariantMatcher:
+    """Variants of query words, and their matches among the tokens seen so far."""
 
     def __init__(
         self,
@@ -142,19 +137,21 @@ class _Tokens:
         self._seen: set[str] = set()
         self._matches: dict[str, TokenMatch] = {}
         self._words_without_typos = words_without_typos
-        self._exact = _by_word(
-            pair for pair in variants if match_options.typos or not pair[1].typos
-        )
-        self._analyzed = [
-            (number, variant) for number, variant in variants if _is_analyzed(variant)
-        ]
+        # These are compared with a part or with the stem of a token.
+        self._analyzed: list[tuple[int, TermVariant]] = []
+        written: list[tuple[int, TermVariant]] = []
+        for pair in variants:
+            is_analyzed = pair[1].splitter or pair[1].stemmer
+            (self._analyzed if is_analyzed else written).append(pair)
+        allowed = [pair for pair in written if match_options.typos or not pair[1].typos]
+        self.runs = _group_runs(allowed)
+        self._exact = _by_word(allowed)
         self._by_first: dict[str, tuple[TokenTest, ...]] = {}
         self._by_second: dict[str, tuple[TokenTest, ...]] = {}
-        for number, variant in variants:
-            if not _is_analyzed(variant):
-                max_typos = variant.max_typos if match_options.typos else 0
-                prefix = variant.prefix and match_options.prefixes
-                self._index_word(_QueryWordMatcher(number, variant.words[0], max_typos, prefix))
+        for number, variant in written:
+            max_typos = variant.max_typos if match_options.typos else 0
+            prefix = variant.prefix and match_options.prefixes
+            self._index_word(_QueryWordMatcher(number, variant.words[0], max_typos, prefix))
         self._heads = _Heads(
             self._by_first, self._by_second, self._exact, every=bool(self._analyzed)
         )
@@ -186,7 +183,8 @@ class _Tokens:
         if token in self._words_without_typos:
             hits = [hit for hit in hits if not hit.typos]
         hits += self._exact.get(token, ())
-        hits += _match_analyzed(token, self._analyzed)
+        if self._analyzed:
+            hits += _match_analyzed(token, self._analyzed)
         if hits:
             self._matches[token] = _choose(hits)
 
@@ -282,16 +280,10 @@ def _by_word(variants: Iterable[tuple[int, TermVariant]]) -> dict[str, list[Toke
     """Group the matches of whole tokens by word."""
     hits: dict[str, list[TokenHit]] = {}
     for number, variant in variants:
-        single = len(variant.words) == 1 and not _is_analyzed(variant)
-        for word in variant.words if single or variant.anywhere else ():
+        for word in variant.words if len(variant.words) == 1 or variant.anywhere else ():
             hit = TokenHit(variant.typos, number, len(word), variant.span, variant.replaced)
             hits.setdefault(word, []).append(hit)
     return hits
-
-
-def _is_analyzed(variant: TermVariant) -> bool:
-    """Return whether a variant is compared with a part or with the stem of a token."""
-    return bool(variant.splitter or variant.stemmer)
 
 
 def _match_analyzed(token: str, variants: Iterable[tuple[int, TermVariant]]) -> Iterator[TokenHit]:
@@ -307,22 +299,3 @@ def _match_analyzed(token: str, variants: Iterable[tuple[int, TermVariant]]) -> 
 def _is_part(variant: TermVariant, form: str) -> bool:
     word = variant.words[0]
     return form.startswith(word) if variant.prefix else form == word
-
-
-def _make_match_options(options: EffectiveParameters) -> Callable[[str], MatchOptions | None]:
-    """Return a function that returns an attribute's match options, None if it is not searched."""
-    restricted = options["restrictSearchableAttributes"]
-    searched = path_test(entry.path for entry in options.searched)
-    chosen = path_test(restricted)
-    disables_typos = path_test(options["disableTypoToleranceOnAttributes"])
-    whole = path_test(options["disablePrefixOnAttributes"])
-
-    @cache
-    def match_options_of(path: str) -> MatchOptions | None:
-        if options.searched and not searched(path):
-            return None
-        if restricted and not chosen(path):
-            return None
-        return MatchOptions(typos=not disables_typos(path), prefixes=not whole(path))
-
-    return match_options_of

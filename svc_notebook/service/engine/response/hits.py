@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import msgspec
 
 from svc_notebook.service.engine.execution import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import Record
-from svc_notebook.service.engine.index.schema import OBJECT_ID, split_excluded
+from svc_notebook.service.engine.index.schema import (
+    MAX_CACHED_SETTINGS,
+    OBJECT_ID,
+    split_excluded,
+)
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.response.highlight import Style, highlight_hit, snippet_hit
@@ -61,10 +65,9 @@ def make_hits(
     options: EffectiveParameters,
 ) -> list[Hit]:
     """Fetch the records and build hits of those that still exist."""
-    retrieve = make_retriever(options)
+    retrieve = make_retriever(tuple(options["attributesToRetrieve"]), options.hidden)
     embedded = [
-        make_retriever(EffectiveParameters({}, {"attributesToRetrieve": names}))
-        for names in options.params.get(EMBEDDED_LISTS, ())
+        make_retriever(tuple(names), ()) for names in options.params.get(EMBEDDED_LISTS, ())
     ]
     markers = make_markers(query, options)
     hits = []
@@ -72,12 +75,14 @@ def make_hits(
         check_time()
         if record is None:
             continue
-        hit = _restrict(retrieve(record), embedded)
+        hit = retrieve(record)
+        marked = {member: mark(record) for member, mark in markers.items()}
+        if embedded:
+            hit = _restrict(hit, embedded)
+            marked = {member: _restrict(tree, embedded) for member, tree in marked.items()}
         if len(ids) > MAX_UNMEASURED_HITS:
             count_answer_bytes(len(msgspec.json.encode(hit)))
-        for member, mark in markers.items():
-            if marked := _restrict(mark(record), embedded):
-                hit[member] = marked
+        hit |= {member: tree for member, tree in marked.items() if tree}
         if infos is not None:
             hit["_rankingInfo"] = infos[number]
         if numbers:
@@ -92,27 +97,29 @@ def make_markers(
     """Return the functions that mark the matches of a record, by their members of the hit."""
     if options["attributesToHighlight"] == [] and not options["attributesToSnippet"]:
         return {}
-    style = Style.of(options.settings, options.params, [word.text for word in query.words])
+    style = Style.of(options, [word.text for word in query.words])
     results = {
         "_snippetResult": (snippet_hit, style.snippeted),
         "_highlightResult": (highlight_hit, style.highlighted),
     }
-    match, runs = make_marker(query, options)
+    marker = make_marker(query, options)
     return {
-        member: partial(mark, matcher=match, style=style, runs=runs)
+        member: partial(mark, marker=marker, style=style)
         for member, (mark, selected) in results.items()
-        if selected
+        if selected.numbers or selected.rest is not None
     }
 
 
-def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
-    """Return a function that reduces a record to its requested and visible attributes."""
-    named, excluded_names = split_excluded(options["attributesToRetrieve"])
+@lru_cache(MAX_CACHED_SETTINGS)
+def make_retriever(entries: tuple[str, ...], hidden: tuple[str, ...]) -> Callable[[Record], Hit]:
+    """Return a function that reduces a record to its requested and visible attributes.
+
+    `entries` are those of `attributesToRetrieve`.
+    """
+    named, excluded_names = split_excluded(entries)
     retrieve_all = "*" in named or (not named and bool(excluded_names))
-    if not options.params.get("_seeUnretrievable"):
-        excluded_names += options.settings.get("unretrievableAttributes") or ()
     paths = None if retrieve_all else PathTree.of(named)
-    excluded = PathTree.of(path for path in excluded_names if path != OBJECT_ID)
+    excluded = PathTree.of(path for path in (*excluded_names, *hidden) if path != OBJECT_ID)
 
     def retrieve(record: Record) -> Hit:
         hit = dict(record) if paths is None else _pick(record, paths)
@@ -126,8 +133,6 @@ def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
 
 def _restrict(hit: Hit, embedded: Sequence[Callable[[Record], Hit]]) -> Hit:
     """Reduce a hit or its highlights to what the embedded lists name."""
-    if not embedded:
-        return hit
     restricted = hit
     for pick in embedded:
         restricted = pick({OBJECT_ID: None, **restricted})

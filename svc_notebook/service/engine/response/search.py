@@ -133,7 +133,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     read_filterable(settings)
     read_steps(EffectiveParameters(settings, {}))
     SemanticOptions.of(EffectiveParameters(settings, {}))
-    Style.of(settings, {}, ())
+    Style.of(EffectiveParameters(settings, {}), ())
     for pairs in (settings.get("customNormalization") or {}).values():
         for letter in pairs:
             if len(letter) != 1:
@@ -309,12 +309,12 @@ def find_values(
     query = read_query(inner)
     chosen = [(match.segment, match.rows) for match in matches]
     marker = make_marker(query, EffectiveParameters({}, inner.params))
-    style = Style.of(options.settings, options.params, [word.text for word in query.words])
+    style = Style.of(options, [word.text for word in query.words])
     return FacetFound(
         [
             {
                 "value": hit.value,
-                "highlighted": mark_text(hit.value, path, marker.match, style, marker.runs),
+                "highlighted": mark_text(hit.value, path, marker, style),
                 "count": hit.count,
             }
             for hit in facets.search_facet(chosen, path, query, inner, most)
