@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import count, pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -57,7 +58,10 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True)
 class TokenizerSettings:
-    """The settings that affect tokenization; `languages` are those whose words are found."""
+    """The settings that affect tokenization; `languages` are those whose words are found.
+
+    `folds_ascii_by_default` is true if no setting changes how ASCII text is folded.
+    """
 
     separators: str = ""
     diacritics: str = ""
@@ -65,18 +69,21 @@ class TokenizerSettings:
     replacing: tuple[tuple[str, str], ...] = ()
     languages: Languages = ()
     table: dict[int, str] = field(init=False, repr=False, compare=False, hash=False)
+    folds_ascii_by_default: bool = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
         isolates = all(language != JAPANESE for language, _ in self.languages)
         table = make_table(self.separators, self.diacritics, self.replacing, isolates=isolates)
         object.__setattr__(self, "table", table)
+        by_default = not self.separators and not self.replacing
+        object.__setattr__(self, "folds_ascii_by_default", by_default)
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> TokenizerSettings:
         """Read the tokenizer settings from an index's settings."""
         custom = settings.get("customNormalization") or {}
         replacing = sorted(item for pairs in custom.values() for item in pairs.items())
-        return cls(
+        return _make_settings(
             settings.get("separatorsToIndex") or "",
             settings.get("keepDiacriticsOnCharacters") or "",
             frozenset(settings.get("camelCaseAttributes") or ()),
@@ -84,16 +91,15 @@ class TokenizerSettings:
             choose_languages(tuple(settings.get("indexLanguages") or ())),
         )
 
-    @property
-    def has_default_ascii_folding(self) -> bool:
-        """Whether no setting changes how ASCII text is folded."""
-        return not self.separators and not self.replacing
-
     def separate(self, text: str) -> str:
         """Compose a text, and separate the words of languages that are written without blanks."""
         if not text.isascii():
             text = compose(text)
         return insert_breaks(text, self.languages, INVISIBLE_SPACE) if self.languages else text
+
+
+# Searches read them from the settings of an index again and again.
+_make_settings = lru_cache(256)(TokenizerSettings)
 
 
 def fold(text: str, rules: TokenizerSettings, *, separated: bool = False) -> str:
@@ -180,10 +186,9 @@ def find_tokens(
         for word in words
         for start in _find_word(padded, word)
     ]
-    if len(words) == 1 and not has_joiner(located.text):
-        return tokens
-    for start, chain in find_chains(located.text):
-        tokens += _index_tokens(located.part(start, start + len(chain)), words)
+    if has_joiner(located.text):
+        for start, chain in find_chains(located.text):
+            tokens += _index_tokens(located.part(start, start + len(chain)), words)
     return sorted(tokens, key=itemgetter(1))
 
 
@@ -203,7 +208,7 @@ def _fold_located(
     """Return the folded text with the offsets of its characters in the text."""
     table, folded = rules.table, folded or fold(text, rules)
     if not camel and len(folded) == len(text):
-        is_plain = rules.has_default_ascii_folding and text.isascii()
+        is_plain = rules.folds_ascii_by_default and text.isascii()
         if is_plain or all(len(table[ord(letter)]) == 1 for letter in set(text)):
             return LocatedText(folded, range(len(text)), range(1, len(text) + 1))
     letters, starts, ends = locate_composed(text)

@@ -73,7 +73,8 @@ class Deadline:
 
     def check(self) -> None:
         """Raise `SearchCancelled` after `cancel`, and `Refused` when the time is over."""
-        self.raise_if_cancelled()
+        if self._cancelled:
+            raise SearchCancelled
         if monotonic() > self._end:
             raise Refused(
                 f"the search took longer than {self.seconds:g} s: search for less at one time, or "

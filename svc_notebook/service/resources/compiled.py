@@ -134,8 +134,12 @@ class Rulebook:
 
     def find(self, search: SearchContext, now: float) -> list[AppliedRule]:
         """Return the rules that apply to a search, in order of precedence."""
+        rules = search.options.rules
+        index = self._indexes.get(rules) or self._compile(rules)
+        if not index.by_key:
+            return []
         best_by_id: dict[str, AppliedRule] = {}
-        for rule, condition in self._index_for(search.options.rules).look_up(search):
+        for rule, condition in index.look_up(search):
             check_time()
             if rule.is_valid(now) and (applied := apply_rule(rule, condition, search)):
                 best = best_by_id.setdefault(rule.id, applied)
@@ -145,7 +149,7 @@ class Rulebook:
 
     def warm(self, rules: TokenizerSettings) -> None:
         """Compile ahead for the tokenizer configuration of an index."""
-        self._index_for(rules).warm()
+        self._compile(rules).warm()
 
     def revised(
         self, gone: Collection[str], new: Iterable[Mapping[str, Any]], *, emptied: bool = False
@@ -159,9 +163,7 @@ class Rulebook:
             revised._indexes[rules] = _ConditionIndex(kept)
         return revised
 
-    def _index_for(self, rules: TokenizerSettings) -> _ConditionIndex:
-        if (index := self._indexes.get(rules)) is not None:
-            return index
+    def _compile(self, rules: TokenizerSettings) -> _ConditionIndex:
         with stop_clock(), self._compiling:
             if rules not in self._indexes:
                 self._indexes = {
@@ -238,8 +240,6 @@ class _ConditionIndex:
 
     def look_up(self, search: SearchContext) -> Iterator[tuple[CompiledRule, CompiledCondition]]:
         """Yield the conditions that a search may meet."""
-        if not self.by_key:
-            return
         contexts = (None, *(self.contexts & search.contexts))
         for key in dict.fromkeys(self._keys(search)):
             for context in contexts:

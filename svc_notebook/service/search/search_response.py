@@ -21,7 +21,7 @@ from svc_notebook.service import limits
 from svc_notebook.service.analytics.ab_tests import Assignment
 from svc_notebook.service.analytics.search_counts import CountedSearch
 from svc_notebook.service.call_context import CallContext
-from svc_notebook.service.engine import Fetch, SearchResult
+from svc_notebook.service.engine import SearchResult
 from svc_notebook.service.engine.execution import without_missing_tables
 from svc_notebook.service.engine.filters.geo_search import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
@@ -30,7 +30,6 @@ from svc_notebook.service.engine.query.options import (
     EMBEDDED_LISTS,
     NEURAL,
     RERANKED_HITS,
-    EffectiveParameters,
     SemanticOptions,
     add_implied,
     select_snippeted,
@@ -45,7 +44,7 @@ from svc_notebook.service.rules.consequence import RuleOutcome
 from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
 from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
 from svc_notebook.service.search_models import read_texts
-from svc_notebook.service.store import current_milliseconds
+from svc_notebook.service.store import Store, current_milliseconds
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
@@ -79,13 +78,11 @@ def answer_search(
         answer |= assigned.members
     if params.get("mode") == NEURAL:
         call.service.catalog.request_vectors(index)
-    faults = [*outcome.faults, *_vector_notes(call, index, result)]
+    notes = _vector_notes(call, index, result.notes) if result.notes else ()
+    faults = [*outcome.faults, *notes]
     answer |= _rule_members(index, outcome) | _advice(index, params, faults, languages)
     if option(index, params, "getRankingInfo"):
         answer |= _ranking_members(searched, name, result)
-    for hidden in call.caller.hidden_attributes(index.name, index.settings):
-        for facets in (result.facets, result.facets_stats):
-            (facets or {}).pop(hidden, None)
     ids = [hit["objectID"] for hit in answer["hits"]]
     if "queryID" in answer:
         before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
@@ -107,6 +104,7 @@ def answer_facet(
 
     def find(searched: SearchWithRules, params: Params) -> FacetFound:
         index, pins = searched.index, searched.outcome.pins
+        _check_unused(params)
         if facet in call.caller.hidden_attributes(index.name, index.settings):
             raise BadInput(f"this key may not read the facet {facet}")
         limit = option(index, params, "maxFacetHits")
@@ -150,7 +148,19 @@ def effective_parameters(
 
     `size` is the default number of hits. Raises `BadInput` for a text that is too long.
     """
-    return _restrict_params(call, index, _check_sizes(given_parameters(given)), size)
+    params = _restrict_params(call, index, _check_sizes(given_parameters(given)), size)
+    _check_unused(params)
+    return params
+
+
+def _check_unused(params: Params) -> None:
+    """Raise `BadInput` for values of ranking and snippets that a search would refuse.
+
+    A browse and a facet search do not use them.
+    """
+    read_sorts({"ranking": params.get("ranking")})
+    select_snippeted(tuple(params.get("attributesToSnippet") or ()), ())
+    SemanticOptions.of(params.get("semanticSearch"))
 
 
 def given_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,17 +195,15 @@ def quote_bytes(raw: bytes) -> str:
     return text.replace(" ", "+")
 
 
-def fetch_from(call: CallContext, index: PublishedIndex, read: list[str]) -> Fetch:
-    """Return a function that reads records for the engine and adds their ids to `read`."""
-
-    def fetch(ids: Sequence[str]) -> Iterator[dict[str, Any] | None]:
-        read.extend(ids)
-        # One record after the other is decoded: a thousand large ones take a gigabyte.
-        bodies = read_bodies(call.service.store, index.records_id, ids)
-        for name in ids:
-            yield msgspec.json.decode(bodies[name]) if name in bodies else None
-
-    return fetch
+def _fetch_records(
+    store: Store, records_id: int, read: list[str], ids: Sequence[str]
+) -> Iterator[dict[str, Any] | None]:
+    """Read records for the engine and add their ids to `read`."""
+    read.extend(ids)
+    # One record after the other is decoded: a thousand large ones take a gigabyte.
+    bodies = read_bodies(store, records_id, ids)
+    for name in ids:
+        yield msgspec.json.decode(bodies[name]) if name in bodies else None
 
 
 def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]:
@@ -286,7 +294,7 @@ def _find(call: CallContext, searched: SearchWithRules, params: Params) -> Searc
     for attempts_left in reversed(range(MAX_ATTEMPTS)):
         read: list[str] = []
         since = catalog.in_flight_writes.last_visible()
-        fetch = fetch_from(call, index, read)
+        fetch = partial(_fetch_records, call.service.store, index.records_id, read)
         result = index.engine.get().search(params, fetch, language_resources, pins, embed, score)
         if not (
             attempts_left
@@ -322,10 +330,6 @@ def _restrict_params(
     call: CallContext, index: PublishedIndex, params: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
     bound = call.caller.restrict(params, index.name)
-    # A browse and a facet search do not rank or snippet, but refuse the same values as a search.
-    read_sorts({"ranking": bound.get("ranking")})
-    select_snippeted(tuple(bound.get("attributesToSnippet") or ()), ())
-    SemanticOptions.of(EffectiveParameters({}, bound))
     if (most := call.caller.max_hits(index.name)) is not None:
         size_requested = bound.get("hitsPerPage", size or option(index, bound, "hitsPerPage"))
         bound["hitsPerPage"] = min(size_requested, most)
@@ -345,12 +349,17 @@ def _make_members(
 ) -> dict[str, Any]:
     """Return the response members of the result and of the request."""
     index = searched.index
-    facets = {"facets": result.facets, "facets_stats": result.facets_stats}
+    hidden = call.caller.hidden_attributes(index.name, index.settings)
+    counted = {"facets": result.facets, "facets_stats": result.facets_stats}
     answer: dict[str, Any] = {
         "hits": result.hits,
         "nbHits": result.nbHits,
         **result.paging,
-        **{name: value for name, value in facets.items() if value is not None},
+        **{
+            name: {path: value for path, value in facets.items() if path not in hidden}
+            for name, facets in counted.items()
+            if facets is not None
+        },
         **result.extra,
         "query": call.caller.restrict(searched.original, index.name).get("query", ""),
         "params": encode_params(searched.outcome.params),
@@ -421,12 +430,10 @@ def _record_scorer(call: CallContext, index: PublishedIndex, params: Params) -> 
     return lambda records: reranker.score(query, read_texts(records, index.settings))
 
 
-def _vector_notes(call: CallContext, index: PublishedIndex, result: SearchResult) -> Sequence[str]:
+def _vector_notes(call: CallContext, index: PublishedIndex, notes: Sequence[str]) -> list[str]:
     """Return why a search by vectors has no semantic hits, or few."""
-    if not result.notes:
-        return ()
     problem = call.service.catalog.vector_problems.get(index.id)
-    return [note.replace(VECTORS_PENDING, problem or VECTORS_PENDING) for note in result.notes]
+    return [note.replace(VECTORS_PENDING, problem or VECTORS_PENDING) for note in notes]
 
 
 def _advice(
@@ -439,8 +446,9 @@ def _advice(
 
     It also names languages without blanks whose dictionary is not installed.
     """
-    declared = {"*", *read_faceted(index.settings)}
-    missing = [f"`{path}`" for path in params.get("facets") or () if path not in declared]
+    facets = params.get("facets") or ()
+    declared = {"*", *read_faceted(index.settings)} if facets else ()
+    missing = [f"`{path}`" for path in facets if path not in declared]
     uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"
     unseparated = find_missing(tuple(index.settings.get("indexLanguages") or ()))
     messages = [

@@ -83,22 +83,26 @@ _JSON_KINDS: dict[type, str] = {
 
 def parse_filters(params: Mapping[str, Any]) -> Filter:
     """Parse all parameters that exclude records, combined with AND; without any return `()`."""
-    groups = _read_text(params)
+    groups = () if params.get("filters") is None else _read_text(params["filters"])
     for name, read_item in _LISTS.items():
-        if more := _read_parameter(name, params.get(name), read_item, MAX_FILTER_TERMS):
-            groups += more
+        if (value := params.get(name)) is not None:
+            groups += _read_parameter(name, value, read_item, MAX_FILTER_TERMS)
             check_term_count(sum(map(len, groups)), MAX_FILTER_TERMS, f"filters and {name}")
     return groups
 
 
 def parse_optional(params: Mapping[str, Any]) -> Filter:
     """Parse `optionalFilters`, which affect the ranking and exclude no record."""
-    name = "optionalFilters"
-    return _read_parameter(name, params.get(name), _read_facet, MAX_OPTIONAL_TERMS)
+    given = params.get("optionalFilters")
+    if given is None:
+        return ()
+    return _read_parameter("optionalFilters", given, _read_facet, MAX_OPTIONAL_TERMS)
 
 
 def parse_reranked(value: object) -> Filter:
     """Parse `reRankingApplyFilter`, which selects the hits that re-ranking may move."""
+    if value is None:
+        return ()
     return _read_parameter("reRankingApplyFilter", value, _read_facet, MAX_FILTER_TERMS)
 
 
@@ -106,40 +110,39 @@ def parse_reranked(value: object) -> Filter:
 class FilterEvaluation:
     """The filters of a search; `optional` ones only affect scores.
 
-    `reranked` selects the hits that re-ranking may move.
+    `reranked` selects the hits that re-ranking may move. `differing` are the scores of the groups
+    in which rows that pass may have different ones.
     """
 
     required: Filter
     optional: Filter
     add_scores: bool
     reranked: Filter
+    differing: Scoring
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> FilterEvaluation:
         """Parse the filters of a search."""
-        params = options.params
+        params, reranked = options.params, options["reRankingApplyFilter"]
+        if params.keys().isdisjoint(FILTER_PARAMETERS) and reranked is None:
+            return UNFILTERED
         required = parse_filters(params)
-        if options.filterable:
+        if required and options.filterable:
             _check_numbers(required, options.filterable)
+        optional = parse_optional(params)
+        add_scores = bool(options["sumOrFiltersScores"])
+        differing = [group for group in required if _scores_differ(group, add_scores)]
         return cls(
             required,
-            parse_optional(params),
-            bool(options["sumOrFiltersScores"]),
-            parse_reranked(options["reRankingApplyFilter"]),
+            optional,
+            add_scores,
+            parse_reranked(reranked),
+            Scoring([*differing, *optional], add_scores),
         )
 
-    def rows(self, segment: Segment) -> Array | None:
-        """Return the mask of the rows that pass, None for all."""
-        return self._conditions.find_rows(segment) if self.required else None
-
-    @property
-    def scores_differ(self) -> bool:
-        """Whether rows that pass may have different scores."""
-        return bool(self._differing.groups)
-
-    def scores(self, segment: Segment, rows: Rows) -> Array:
-        """Return the parts of the scores that differ between passing rows."""
-        return self._differing.add_up(segment, rows)
+    def rows(self, segment: Segment) -> Array:
+        """Return the mask of the rows that pass."""
+        return self._conditions.find_rows(segment)
 
     def all_scores(self, segment: Segment, rows: Rows) -> Array:
         """Return the full filter scores of rows that pass."""
@@ -151,13 +154,13 @@ class FilterEvaluation:
     def _conditions(self) -> AllOf:
         return AllOf.of(self.required)
 
-    @cached_property
-    def _differing(self) -> Scoring:
-        differing = [*filter(self._group_differs, self.required), *self.optional]
-        return Scoring(differing, self.add_scores)
 
-    def _group_differs(self, group: Group) -> bool:
-        return len(group) > 1 and (self.add_scores or len(set(map(score_of, group))) > 1)
+UNFILTERED = FilterEvaluation((), (), False, (), Scoring((), False))
+
+
+def _scores_differ(group: Group, add_scores: bool) -> bool:
+    """Return whether rows that pass a group may have different scores."""
+    return len(group) > 1 and (add_scores or len(set(map(score_of, group))) > 1)
 
 
 def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
@@ -177,18 +180,13 @@ def _check_numbers(required: Filter, filterable: Mapping[str, bool]) -> None:
             )
 
 
-def _read_text(params: Mapping[str, Any]) -> Filter:
-    text = params.get("filters")
-    if text is None:
-        return ()
+def _read_text(text: object) -> Filter:
     if not isinstance(text, str):
         _refuse_type("filters", "text", text)
     return parse_text(text, "filters")
 
 
 def _read_parameter(name: str, value: object, read_item: _ReadItem, max_terms: int) -> Filter:
-    if value is None:
-        return ()
     if isinstance(value, str):
         value = _open_text(name, value, max_terms)
     if not isinstance(value, list):
@@ -304,3 +302,4 @@ _LISTS: dict[str, _ReadItem] = {
     "numericFilters": parse_number,
     "tagFilters": _read_tag,
 }
+FILTER_PARAMETERS = ("filters", *_LISTS, "optionalFilters")

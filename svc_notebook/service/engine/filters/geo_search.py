@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
@@ -149,7 +150,7 @@ Areas = Sequence[Box | Polygon]
 def read_geo_parameters(params: Mapping[str, Any]) -> Areas | Centre | None:
     """Return the area or centre of a search, None for everywhere."""
     for name, read in AREAS.items():
-        if given := _number_lists(name, params.get(name)):
+        if (value := params.get(name)) and (given := _number_lists(name, value)):
             _check_sizes(name, len(given), sum(len(numbers) for numbers, _ in given))
             return [read(*numbers) for numbers in given]
     text = params.get("aroundLatLng")
@@ -205,6 +206,8 @@ AREAS: Mapping[str, Callable[[Sequence[Any], str], Box | Polygon]] = {
     "insideBoundingBox": _read_box,
     "insidePolygon": _read_polygon,
 }
+# The parameters without which a search is everywhere.
+GEO_PARAMETERS = (*AREAS, "aroundLatLng")
 
 
 def _read_points(numbers: Sequence[Any], where: str) -> list[Point]:
@@ -230,7 +233,7 @@ def _read_corners(numbers: Sequence[Any], where: str) -> Sequence[Point] | Array
 
 def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
     """Return the numbers of each area with their path in the parameter."""
-    value = _open_text(name, given) if isinstance(given, str) else given or []
+    value = _open_text(name, given) if isinstance(given, str) else given
     if value and not any(isinstance(numbers, list) for numbers in value):
         size = BOX_NUMBERS if name == "insideBoundingBox" else len(value)
         value = [value[at : at + size] for at in range(0, len(value), size)]
@@ -267,12 +270,20 @@ def _refuse(where: str, problem: str) -> NoReturn:
 
 
 class GeoCondition(Protocol):
-    """The geo condition of a search; `ranks` tells whether hits rank by their distances."""
+    """The geo condition of a search.
 
+    `restricts` tells whether it excludes rows, and `ranks` whether hits rank by their distances.
+    """
+
+    restricts: ClassVar[bool]
     ranks: ClassVar[bool]
 
-    def rows(self, segment: Segment) -> Array | None:
-        """Return the mask of the rows inside the area, None for all."""
+    @property
+    def members(self) -> Mapping[str, str]:
+        """The geo members of the response."""
+
+    def rows(self, segment: Segment) -> Array:
+        """Return the mask of the rows inside the area."""
 
     def rank_distances(self, segment: Segment, rows: Array) -> Array:
         """Return the distances that rows rank by, lower first."""
@@ -280,26 +291,27 @@ class GeoCondition(Protocol):
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
         """Return the geo members of the ranking info of rows."""
 
-    def members(self) -> Mapping[str, str]:
-        """Return the geo members of the response."""
-
 
 def find_geo_condition(params: Mapping[str, Any], readers: Sequence[SegmentReader]) -> GeoCondition:
     """Read the geo condition of a search on these segments."""
+    if params.keys().isdisjoint(GEO_PARAMETERS):
+        return EVERYWHERE
     area = read_geo_parameters(params)
     if isinstance(area, Centre):
         return AroundCentre(area, readers)
-    return NoGeoCondition() if area is None else InsideAreas(area)
+    return EVERYWHERE if area is None else InsideAreas(area)
 
 
 class NoGeoCondition:
     """A search without a geo condition."""
 
+    restricts: ClassVar[bool] = False
     ranks: ClassVar[bool] = False
+    members: Mapping[str, str] = MappingProxyType({})
 
-    def rows(self, segment: Segment) -> Array | None:
-        """Return None: all rows."""
-        return None
+    def rows(self, segment: Segment) -> Array:
+        """Return the mask of all rows."""
+        return np.ones(len(segment), bool)
 
     def rank_distances(self, segment: Segment, rows: Array) -> Array:
         """Return the same distance for all rows."""
@@ -309,15 +321,15 @@ class NoGeoCondition:
         """Return the same info for all rows."""
         return [{"geoDistance": 0, "geoPrecision": 1}] * len(rows)
 
-    def members(self) -> Mapping[str, str]:
-        """Return no members."""
-        return {}
+
+EVERYWHERE = NoGeoCondition()
 
 
 @dataclass(frozen=True)
 class InsideAreas(NoGeoCondition):
     """A search inside any of several areas."""
 
+    restricts: ClassVar[bool] = True
     areas: Areas
 
     def rows(self, segment: Segment) -> Array:
@@ -332,6 +344,7 @@ class InsideAreas(NoGeoCondition):
 class AroundCentre:
     """A search around a centre; the nearest point of a record counts."""
 
+    restricts: ClassVar[bool] = True
     ranks: ClassVar[bool] = True
     centre: Centre
     readers: Sequence[SegmentReader]
@@ -375,8 +388,9 @@ class AroundCentre:
             )
         ]
 
+    @property
     def members(self) -> Mapping[str, str]:
-        """Return the centre, and the radius if it is automatic."""
+        """The centre, and the radius if it is automatic."""
         members = {"aroundLatLng": self.centre.text}
         if self.centre.radius is None:
             members["automaticRadius"] = str(int(self._radius))

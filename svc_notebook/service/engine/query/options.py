@@ -309,9 +309,8 @@ class SemanticOptions:
     reranked_hits: int = 0
 
     @classmethod
-    def of(cls, options: EffectiveParameters) -> SemanticOptions:
-        """Read them from `semanticSearch`; raises `BadInput`."""
-        members: Mapping[str, Any] | None = options["semanticSearch"]
+    def of(cls, members: Mapping[str, Any] | None) -> SemanticOptions:
+        """Read them from the value of `semanticSearch`; raises `BadInput`."""
         if not members:
             return DEFAULT_SEMANTIC_OPTIONS
         weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)

@@ -90,7 +90,7 @@ def read_query(options: EffectiveParameters, readers: Sequence[SegmentReader] = 
     words: list[QueryWord] = []
     excluded: list[TermVariant] = []
     sequences: list[WordSequence] = []
-    parts = _remove_stop_words([part for part in _read_parts(text, options) if part.words], options)
+    parts = _read_parts(text, options)
     before = 0
     for number, part in enumerate(parts):
         if part.excluded:
@@ -106,6 +106,8 @@ def read_query(options: EffectiveParameters, readers: Sequence[SegmentReader] = 
         before += len(part.all_words)
     kept = [sequence for sequence in sequences if sequence.stop <= MAX_QUERY_WORDS]
     query = Query(tuple(words[:MAX_QUERY_WORDS]), tuple(excluded), tuple(kept))
+    if not options["optionalWords"]:
+        return query
     return query.optional_at(_optional_places(query.words, options))
 
 
@@ -123,13 +125,17 @@ def max_typos_of(word: str, options: EffectiveParameters) -> int:
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of a query: the parts of each of its words, which `joined_words` joins.
+    """A part of a query: its words, and the parts of each, which `joined_words` joins.
 
-    `dropped` are the positions of words that are not searched, `typed_together` the ranges of words
-    that are typed without blanks around separators that are words themselves.
+    `dropped` are the positions of words that are not searched, `words` and `parts` those of the
+    others. `typed_together` are the ranges of words that are typed without blanks around separators
+    that are words themselves.
     """
 
     written: tuple[tuple[str, ...], ...]
+    all_words: tuple[str, ...]
+    words: tuple[str, ...]
+    parts: tuple[tuple[str, ...], ...]
     quoted: bool = False
     excluded: bool = False
     dropped: frozenset[int] = frozenset()
@@ -143,18 +149,12 @@ class _Part:
                 widths = [len(_indexed_parts(self.written[number])) for number in typed]
                 yield WordSequence(start, tuple(widths))
 
-    @cached_property
-    def all_words(self) -> tuple[str, ...]:
-        return tuple(map("".join, self.written))
-
-    @cached_property
-    def words(self) -> tuple[str, ...]:
-        return tuple(word for n, word in enumerate(self.all_words) if n not in self.dropped)
-
-    @cached_property
-    def parts(self) -> tuple[tuple[str, ...], ...]:
-        """The parts of each word that is searched."""
-        return tuple(parts for n, parts in enumerate(self.written) if n not in self.dropped)
+    def without(self, dropped: frozenset[int]) -> _Part:
+        """Return the part with the words at these positions dropped."""
+        kept = [number for number in range(len(self.written)) if number not in dropped]
+        words = tuple(self.all_words[number] for number in kept)
+        parts = tuple(self.written[number] for number in kept)
+        return replace(self, words=words, parts=parts, dropped=dropped)
 
     @property
     def phrases(self) -> tuple[TermVariant, ...]:
@@ -172,18 +172,20 @@ def _indexed_parts(parts: tuple[str, ...]) -> Sequence[str]:
 _PART = re.compile(r'(?<!\S)(?P<minus>-?)"(?P<phrase>[^"]*)"|(?<!\S)-(?P<word>[^\s"-]\S*)')
 
 
-def _read_parts(text: str, options: EffectiveParameters) -> Iterator[_Part]:
+def _read_parts(text: str, options: EffectiveParameters) -> list[_Part]:
     """Split a query at its phrases and exclusions; the runs between them are ordinary words."""
     rules = options.rules
     features = options["advancedSyntaxFeatures"] if options["advancedSyntax"] else ()
+    parts: list[_Part] = []
     start = 0
     for match in _PART.finditer(text) if features else ():
         part = _read_part(match, rules)
         if ("excludeWords" if part.excluded else "exactPhrase") in features:
-            yield _read_words(text[start : match.start()], rules)
-            yield part
+            parts += [_read_words(text[start : match.start()], rules), part]
             start = match.end()
-    yield _read_words(text[start:], rules)
+    parts.append(_read_words(text[start:], rules))
+    parts = [part for part in parts if part.words]
+    return _remove_stop_words(parts, options) if options.languages_of("removeStopWords") else parts
 
 
 def _read_part(match: re.Match[str], rules: TokenizerSettings) -> _Part:
@@ -196,7 +198,8 @@ def _read_words(
     text: str, rules: TokenizerSettings, *, quoted: bool = False, excluded: bool = False
 ) -> _Part:
     parts = tuple(split_parts(fold(text, rules, separated=True)))
-    part = _Part(parts, quoted, excluded)
+    words = tuple(map("".join, parts))
+    part = _Part(parts, words, words, parts, quoted, excluded)
     if not rules.separators or quoted or excluded:
         return part
     return replace(part, typed_together=_find_typed_together(text, len(parts), rules))
@@ -221,17 +224,11 @@ def _find_typed_together(text: str, words: int, rules: TokenizerSettings) -> tup
 
 def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
     """Remove stop words, except a prefix being typed, and unless no word would be left."""
-    if not options.languages_of("removeStopWords"):
-        return parts
     last = len(parts) - 1
     left = [
         part
         if part.quoted or part.excluded
-        else _Part(
-            part.written,
-            typed_together=part.typed_together,
-            dropped=_find_stop_words(part.all_words, options, ends_query=number == last),
-        )
+        else part.without(_find_stop_words(part.all_words, options, ends_query=number == last))
         for number, part in enumerate(parts)
     ]
     return left if any(part.words for part in left if not part.excluded) else parts
@@ -259,12 +256,14 @@ def _read_run(
 ) -> list[QueryWord]:
     words = part.words
     prefixes = _find_prefixes(len(words), options, ends_query=ends_query)
+    # Joining and splitting words costs a typo.
+    fixed = words if options.typo_tolerance is False else options.words_without_typos
     read = []
     for position, (word, parts) in enumerate(zip(words, part.parts, strict=True)):
         typos = max_typos_of(word, options)
         variant_typed = TermVariant((word,), max_typos=typos, prefix=position in prefixes)
-        read.append([variant_typed, *_split_word(word, parts, typos, options)])
-    for position, variant in _join_words(words, before, options):
+        read.append([variant_typed, *_split_word(word, parts, typos, fixed)])
+    for position, variant in _join_words(words, before, fixed):
         read[position].append(variant)
     prefixes = _find_prefixes(len(part.all_words), options, ends_query=ends_query)
     for position, variant in expand_words(part.all_words, part.dropped, before, options, prefixes):
@@ -274,12 +273,12 @@ def _read_run(
 
 
 def _split_word(
-    word: str, parts: tuple[str, ...], max_typos: int, options: EffectiveParameters
+    word: str, parts: tuple[str, ...], max_typos: int, fixed: Collection[str]
 ) -> Iterator[TermVariant]:
     """Return the word cut in two after each letter, and its parts as it was typed."""
     cuts = range(1, min(MAX_FIRST_PART_LETTERS + 1, len(word)) if max_typos else 1)
     splits: list[tuple[str, ...]] = [(word[:cut], word[cut:]) for cut in cuts]
-    if len(parts) > 1 and parts not in splits and _may_join(word, options):
+    if len(parts) > 1 and parts not in splits and word not in fixed:
         splits.append(parts)
     return (TermVariant(split, typos=JOINED_TYPOS, exact=False) for split in splits)
 
@@ -290,22 +289,21 @@ def is_split(variant: TermVariant) -> bool:
 
 
 def _join_words(
-    words: Sequence[str], before: int, options: EffectiveParameters
+    words: Sequence[str], before: int, fixed: Collection[str]
 ) -> Iterator[tuple[int, TermVariant]]:
-    """Return each pair of neighbours, and all words, joined to one word, for each of its words."""
+    """Return each pair of neighbours, and all words, joined to one word, for each of its words.
+
+    Those that contain `fixed` words are not joined.
+    """
     runs = [range(position, position + 2) for position in range(len(words) - 1)]
     if len(words) > 2:
         runs.append(range(len(words)))
     for run in runs:
-        if all(_may_join(words[position], options) for position in run):
+        if not any(words[position] in fixed for position in run):
             text, span = ("".join(words[position] for position in run),), before + run.start + 1
             yield run.start, TermVariant(text, typos=JOINED_TYPOS, exact=False, span=span)
             rest = TermVariant(text, exact=False, span=span)
             yield from ((position, rest) for position in run[1:])
-
-
-def _may_join(word: str, options: EffectiveParameters) -> bool:
-    return options.typo_tolerance is not False and word not in options.words_without_typos
 
 
 def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -> list[int]:

@@ -77,8 +77,9 @@ class SearchedAttributes:
             check_weights(options.params, options.settings)
         if isinstance(weights, Mapping):
             weights = tuple(weights.items())
+        restricted = _restricted(options) if options["restrictSearchableAttributes"] else None
         searched = tuple(options.searched)
-        return make(tuple(slots), searched, weights, _restricted(options), *excluded)
+        return make(tuple(slots), searched, weights, restricted, *excluded)
 
     @classmethod
     def unrestricted(cls) -> SearchedAttributes:
@@ -201,10 +202,9 @@ def path_test(paths: Iterable[str]) -> Callable[[str], bool]:
     return lambda path: is_covered(path, entries)
 
 
-def _restricted(options: EffectiveParameters) -> Paths | None:
+def _restricted(options: EffectiveParameters) -> Paths:
+    """Return the attributes that a search is restricted to; raises `BadInput`."""
     paths = options["restrictSearchableAttributes"]
-    if not paths:
-        return None
     searched = [entry.path for entry in options.searched]
     for path in paths if searched else ():
         if not any(covers(path, entry) or covers(entry, path) for entry in searched):

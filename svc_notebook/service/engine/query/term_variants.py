@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import chain
 from typing import NamedTuple
@@ -72,8 +72,9 @@ def find_language_variants(
     words: Sequence[str], options: EffectiveParameters
 ) -> Iterator[tuple[int, TermVariant]]:
     """Return the variants that languages add to a query's words, each with its word's position."""
+    finders = [find for option, find in _FINDERS.items() if options[option]]
     for position, word in enumerate(words):
-        for find in (_find_inflections, _find_parts, _find_compounds, _find_transliterations):
+        for find in finders:
             yield from ((position, variant) for variant in find(word, options))
 
 
@@ -139,8 +140,17 @@ def _find_compounds(word: str, options: EffectiveParameters) -> Iterator[TermVar
 
 def _find_transliterations(word: str, options: EffectiveParameters) -> Iterator[TermVariant]:
     attributes = tuple(options["attributesToTransliterate"])
-    for words in transliterate(word, options.rules) if attributes else ():
+    for words in transliterate(word, options.rules):
         yield TermVariant(words, attributes=attributes)
+
+
+# By the option without which each returns nothing.
+_FINDERS: Mapping[str, Callable[[str, EffectiveParameters], Iterator[TermVariant]]] = {
+    "ignorePlurals": _find_inflections,
+    "queryLanguages": _find_parts,
+    "decompoundedAttributes": _find_compounds,
+    "attributesToTransliterate": _find_transliterations,
+}
 
 
 def _find_synonyms(

@@ -87,8 +87,9 @@ class Candidates:
         self.mask = rows if rows.dtype == bool else None
         if self.mask is None:
             self.rows = rows
-        else:
-            self._count = int(np.count_nonzero(rows))
+        self.count = len(rows) if self.mask is None else int(np.count_nonzero(rows))
+        # Whether there are several words, and how near they are counts.
+        self.has_distances = len(match.words) > 1 and options.min_distance < MAX_DISTANCE
         self.occurrences = RowOccurrences(match)
         self.options = options
         self._scores = scores
@@ -100,11 +101,6 @@ class Candidates:
     def rows(self) -> Array:
         """The numbers of the rows, ascending."""
         return np.flatnonzero(self.mask) if self.mask is not None else NO_ROWS
-
-    @property
-    def count(self) -> int:
-        """The number of rows."""
-        return self._count if self.mask is not None else len(self.rows)
 
     def column(self, criterion: str) -> Array | None:
         """Return a criterion's value for each row, lower is better; None if all are equal."""
@@ -122,7 +118,7 @@ class Candidates:
     def keep(self, kept: Array) -> None:
         """Restrict the candidates to the rows at some ascending places."""
         count = len(self.rows)
-        self.rows, self.mask = self.rows[kept], None
+        self.rows, self.mask, self.count = self.rows[kept], None, len(kept)
         self.columns = {
             name: None if column is None else column[kept] for name, column in self.columns.items()
         }
@@ -134,11 +130,6 @@ class Candidates:
         part.occurrences.have_no_typos = self.occurrences.have_no_typos
         part.farthest = farthest
         return part
-
-    @property
-    def has_distances(self) -> bool:
-        """Whether there are several words, and how near they are counts."""
-        return len(self.match.words) > 1 and self.options.min_distance < MAX_DISTANCE
 
     def restricted_to(self, rows: Array) -> Candidates | None:
         """Return the candidates of ascending `rows` with all known values; None if one is new."""
@@ -360,30 +351,33 @@ def _renumber(chunk: Chunk, owners: Array, renumbering: Array) -> OwnedOccurrenc
     return chunk.within(kept), owner[kept]
 
 
+@dataclass(eq=False)
 class _Owners:
-    """Finds the occurrences in some rows of a segment, with the index of each one's row."""
+    """Finds the occurrences in some rows of a segment, with the index of each one's row.
 
-    def __init__(self, rows: Array, records: int) -> None:
-        self._rows = rows
-        self._records = records
+    `records` is the number of records of the segment.
+    """
+
+    rows: Array
+    records: int
 
     def find(self, chunk: Chunk, typos: Array | None) -> OwnedOccurrences:
         """Return the occurrences, or only those with the fewest `typos` of their record."""
         kept, owners = self._find(chunk)
         if typos is not None:
-            fewest = typos[self._rows[owners]] == chunk.typos
+            fewest = typos[self.rows[owners]] == chunk.typos
             kept, owners = kept[fewest], owners[fewest]
         return chunk if len(kept) == len(chunk) else chunk.within(kept), owners
 
     def _find(self, chunk: Chunk) -> tuple[Array, Array]:
-        rows = self._rows
+        rows = self.rows
         is_range = chunk.of_one_word and isinstance(chunk.selection, slice)
         if is_range and len(rows) * MIN_OCCURRENCES_PER_SEARCHED_ROW < len(chunk):
             return chunk.find_in(rows)
-        if len(rows) * MIN_RECORDS_PER_MASKED_ROW < self._records:
+        if len(rows) * MIN_RECORDS_PER_MASKED_ROW < self.records:
             kept = chunk.find_where(self._mask)
             records = chunk.rows_at(kept)
-            if len(kept) * MIN_RECORDS_PER_SOUGHT_OCCURRENCE < self._records:
+            if len(kept) * MIN_RECORDS_PER_SOUGHT_OCCURRENCE < self.records:
                 return kept, np.searchsorted(rows, records.astype(rows.dtype))
             return kept, self._places[records]
         owners = self._places[chunk.rows]
@@ -393,13 +387,13 @@ class _Owners:
     @cached_property
     def _mask(self) -> Array:
         """The mask of the rows, which fits into the processor's cache where places do not."""
-        mask = np.zeros(self._records, bool)
-        mask[self._rows] = True
+        mask = np.zeros(self.records, bool)
+        mask[self.rows] = True
         return mask
 
     @cached_property
     def _places(self) -> Array:
         """The index of each record of the segment, -1 for others."""
-        places = np.full(self._records, -1, np.int32)
-        places[self._rows] = np.arange(len(self._rows), dtype=np.int32)
+        places = np.full(self.records, -1, np.int32)
+        places[self.rows] = np.arange(len(self.rows), dtype=np.int32)
         return places

@@ -89,8 +89,23 @@ class Chunk:
         return LeadingOccurrences.of(self.spots())
 
     def find_where(self, mask: Array) -> Array:
-        """Return the numbers of the occurrences in the rows of a mask."""
-        return find_members(mask, self.postings.rows[self.selection])
+        """Return the numbers of the occurrences in the rows of a mask.
+
+        NumPy looks up numbers of its own index type only. Converting them in blocks is faster than
+        converting them at once.
+        """
+        rows = self.postings.rows[self.selection]
+        if len(rows) <= BLOCK_NUMBERS:
+            return np.flatnonzero(mask[rows])
+        converted, members = np.empty(BLOCK_NUMBERS, np.intp), np.empty(BLOCK_NUMBERS, bool)
+        numbers = []
+        for start in range(0, len(rows), BLOCK_NUMBERS):
+            rows_here = rows[start : start + BLOCK_NUMBERS]
+            size = len(rows_here)
+            converted[:size] = rows_here
+            mask.take(converted[:size], out=members[:size], mode="clip")
+            numbers.append(np.flatnonzero(members[:size]) + start)
+        return np.concatenate(numbers)
 
     def find_in(self, rows: Array) -> tuple[Array, Array]:
         """Return the numbers of the occurrences in a few ascending rows, and the place of each row.
@@ -375,22 +390,3 @@ def _keep_best(word: QueryWord, counts: Counter[TermVariant]) -> QueryWord:
     best = max(present, key=lambda variant: (counts[variant], len(variant.words[0])))
     kept = [variant for variant in word.variants if not is_split(variant) or variant == best]
     return replace(word, variants=tuple(kept))
-
-
-def find_members(mask: Array, numbers: Array) -> Array:
-    """Return the indices of the numbers that a mask contains.
-
-    NumPy looks up numbers of its own index type only. Converting them in blocks is faster than
-    converting them at once.
-    """
-    if len(numbers) <= BLOCK_NUMBERS:
-        return np.flatnonzero(mask[numbers])
-    converted, members = np.empty(BLOCK_NUMBERS, np.intp), np.empty(BLOCK_NUMBERS, bool)
-    indices = []
-    for start in range(0, len(numbers), BLOCK_NUMBERS):
-        numbers_here = numbers[start : start + BLOCK_NUMBERS]
-        size = len(numbers_here)
-        converted[:size] = numbers_here
-        mask.take(converted[:size], out=members[:size], mode="clip")
-        indices.append(np.flatnonzero(members[:size]) + start)
-    return np.concatenate(indices)

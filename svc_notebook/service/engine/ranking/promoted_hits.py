@@ -74,21 +74,17 @@ class Pinned:
             return matches
         return [_with_rows(match, self.rows(match.segment), included) for match in matches]
 
-    def without_gaps(self, others: int) -> Pinned:
-        """Return them without gaps after the last of the `others` hits."""
-        if not len(self.positions):
-            return self
-        positions = np.minimum(self.positions, others + np.arange(len(self.positions)))
-        return Pinned(self.order, positions)
+    def place(self, others: int, page: slice) -> tuple[Pinned, slice]:
+        """Return them without gaps after the last of the `others` hits.
 
-    def other_hits(self, page: slice) -> slice:
-        """Return the slice of the other hits that fits on a page."""
+        Also return the slice of the other hits that fits on a page.
+        """
         if not len(self.positions):
-            return page
-        return slice(
-            page.start - int(np.searchsorted(self.positions, page.start)),
-            page.stop - int(np.searchsorted(self.positions, page.stop)),
-        )
+            return self, page
+        positions = np.minimum(self.positions, others + np.arange(len(self.positions)))
+        before_start, before_stop = np.searchsorted(positions, [page.start, page.stop]).tolist()
+        span = slice(page.start - before_start, page.stop - before_stop)
+        return Pinned(self.order, positions), span
 
     def insert(self, others: Order, page: slice) -> Order:
         """Return the page: the other hits with the promoted hits inserted."""

@@ -18,7 +18,10 @@ from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.criteria import NO_ROWS, TEXT, Candidates
-from svc_notebook.service.engine.ranking.top_k_pruning import prune_by_positions
+from svc_notebook.service.engine.ranking.top_k_pruning import (
+    MIN_LEADING_CANDIDATES,
+    prune_by_positions,
+)
 from svc_notebook.service.engine.term_dictionary import TermDictionary, rank_strings
 
 Step = str | Sorted
@@ -71,18 +74,14 @@ class HitReranker:
     scores: dict[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def reach(self, span: slice) -> int:
-        """Return the number of hits to rank so that those of a span can be returned."""
-        return max(int(span.stop), self.count if span.start < self.count else 0)
-
     def order_span(self, order: Order, span: slice) -> Order:
         """Return the hits of a span."""
-        count = min(self.count, len(order))
-        if not count or span.start >= count:
+        if not self.count or span.start >= min(self.count, len(order)):
             return order.take(span)
         if self.score is None:
             self.notes = ("reranker: start the service with --reranker",)
             return order.take(span)
+        count = min(self.count, len(order))
         ids = order[:count]
         records = [record or {} for record in self.fetch(ids)]
         try:
@@ -157,136 +156,126 @@ def _replace_positions(steps: Sequence[Step]) -> list[Step]:
 def rank_segment(
     candidates: Candidates, steps: Sequence[Step], hits_needed: int, *, scores_ties: bool = True
 ) -> Ranked:
-    """Return the rows that may be among the best `wanted`, with their sort columns.
+    """Return the rows that may be among the best `hits_needed`, with their sort columns.
 
     After each criterion only rows that may still be among them are compared by the next, more
     expensive one. Ties for the last place are broken by textual relevance if `scores_ties`, then
     by id.
     """
-    top_k = _TopK(candidates, hits_needed)
+    top_k = _TopK(candidates, hits_needed, hits_needed)
     for number, step in enumerate(steps):
         check_time()
         if step in POSITION_CRITERIA:
             top_k.prune(steps[number:])
         for key in top_k.read_keys(step):
             top_k.apply(key)
-    if scores_ties:
-        check_time()
-        top_k.score_ties()
-    return top_k.finish()
+    return top_k.finish(scores_ties=scores_ties)
 
 
+@dataclass(eq=False)
 class _TopK:
-    """The rows of a segment that may be among the best `wanted`; tied rows share the last place.
+    """The rows of a segment that may be among the best `hits_needed`; tied rows share the last place.
 
-    `_tied` is the mask of the tied rows, and None if all are tied: then they are equal in all keys.
+    `tied` is the mask of the tied rows, and None if all are tied: then they are equal in all keys.
+    `ties_needed` is the number of tied rows that are needed.
     """
 
-    def __init__(self, candidates: Candidates, hits_needed: int) -> None:
-        self._candidates = candidates
-        self._wanted = hits_needed
-        self._tied: Array | None = None
-        self._keys: list[RankingColumn | None] = []
+    candidates: Candidates
+    hits_needed: int
+    ties_needed: int
+    tied: Array | None = None
+    keys: list[RankingColumn | None] = field(default_factory=list)
 
     def prune(self, steps: Sequence[Step]) -> None:
         """Prune rows that the next steps would drop, where that is known in advance."""
-        if self._has_excess():
-            pruned = prune_by_positions(self._candidates, steps, self._tied, self._wanted_ties())
-            if pruned is not None:
-                kept, self._candidates = pruned
-                if self._tied is None:
-                    self._take_keys(slice(self._candidates.count))
-                else:
-                    self._tied = self._tied[kept]
-                    self._take_keys(kept)
+        if self.candidates.count < max(self.hits_needed + 1, MIN_LEADING_CANDIDATES):
+            return
+        pruned = prune_by_positions(self.candidates, steps, self.tied, self.ties_needed)
+        if pruned is not None:
+            kept, self.candidates = pruned
+            if self.tied is None:
+                self._take_keys(slice(self.candidates.count))
+            else:
+                self.tied = self.tied[kept]
+                self._take_keys(kept)
 
     def read_keys(self, step: Step) -> Iterator[RankingColumn | None]:
         """Return the sort columns of a step, each after the previous one is applied."""
         if isinstance(step, Sorted):
-            key = self._candidates.match.segment.sort_key(step.path)
-            yield RankingColumn(key.sort_values(self._candidates.rows, descending=step.descending))
+            key = self.candidates.match.segment.sort_key(step.path)
+            yield RankingColumn(key.sort_values(self.candidates.rows, descending=step.descending))
             if key.codes is None:
                 yield None
             else:
-                codes = key.codes[self._candidates.rows]
+                codes = key.codes[self.candidates.rows]
                 yield RankingColumn(codes, key.names, step.descending)
-        elif step == "typo" and self._candidates.occurrences.have_no_typos:
+        elif step == "typo" and self.candidates.occurrences.have_no_typos:
             yield None
-        elif (column := self._candidates.column(step)) is not None:
+        elif (column := self.candidates.column(step)) is not None:
             yield RankingColumn(column)
 
     def apply(self, key: RankingColumn | None) -> None:
         """Apply one more sort column."""
-        self._keys.append(key)
-        if key is not None and self._has_excess():
-            self._keep(*_cut_ties(key.sort_values(), self._tied, self._wanted_ties()))
+        self.keys.append(key)
+        if key is not None and self.candidates.count > self.hits_needed:
+            self._cut(key.sort_values())
 
-    def score_ties(self) -> None:
-        """Break ties for the last place by textual relevance; rows that are not tied need none."""
-        if not self._has_excess():
-            return
-        places = self._tied_places()
-        tied = self._candidates.values_at(TEXT, places)
-        if tied is not None:
-            scores = np.zeros(self._candidates.count, np.int64)
-            scores[places] = tied
-            self._keep(*_cut_ties(scores, self._tied, self._wanted_ties()))
+    def finish(self, *, scores_ties: bool) -> Ranked:
+        """Return the best rows; break ties for the last place, then by id.
 
-    def finish(self) -> Ranked:
-        """Return the best rows; ties for the last place are broken by id."""
-        if self._has_excess():
-            kept = np.ones(self._candidates.count, bool)
-            kept[self._tied_places()[self._wanted_ties() :]] = False
+        With `scores_ties`, textual relevance comes before the id; rows that are not tied need none.
+        """
+        check_time()
+        if scores_ties and self.candidates.count > self.hits_needed:
+            places = self._tied_places()
+            tied_scores = self.candidates.values_at(TEXT, places)
+            if tied_scores is not None:
+                scores = np.zeros(self.candidates.count, np.int64)
+                scores[places] = tied_scores
+                self._cut(scores)
+        if self.candidates.count > self.hits_needed:
+            kept = np.ones(self.candidates.count, bool)
+            kept[self._tied_places()[self.ties_needed :]] = False
             self._keep(np.flatnonzero(kept), None)
-        return Ranked(self._candidates, self._keys)
-
-    def _has_excess(self) -> bool:
-        return self._candidates.count > self._wanted
+        return Ranked(self.candidates, self.keys)
 
     def _tied_places(self) -> Array:
-        if self._tied is None:
-            return np.arange(self._candidates.count)
-        return np.flatnonzero(self._tied)
+        if self.tied is None:
+            return np.arange(self.candidates.count)
+        return np.flatnonzero(self.tied)
 
-    def _wanted_ties(self) -> int:
-        """Return how many of the tied rows are wanted."""
-        if self._tied is None:
-            return self._wanted
-        return self._wanted - (len(self._tied) - int(np.count_nonzero(self._tied)))
+    def _cut(self, sort_values: Array) -> None:
+        """Drop the rows that are not among the best; those with the last value remain tied."""
+        tied = self.tied
+        compared = sort_values if tied is None else sort_values[tied]
+        # Usually the last needed row has the lowest value.
+        last = compared.min()
+        lowest = compared == last
+        if np.count_nonzero(lowest) < self.ties_needed:
+            last = np.partition(compared, self.ties_needed - 1)[self.ties_needed - 1]
+        elif tied is None:
+            self._keep(np.flatnonzero(lowest), None)
+            return
+        if tied is None:
+            places = np.flatnonzero(sort_values <= last)
+            self._keep(places, sort_values[places] == last)
+        else:
+            places = np.flatnonzero((sort_values <= last) | ~tied)
+            self._keep(places, tied[places] & (sort_values[places] == last))
 
     def _keep(self, kept: Array, tied: Array | None) -> None:
-        self._tied = tied
-        if len(kept) < self._candidates.count:
+        self.tied = tied
+        self.ties_needed = self.hits_needed
+        if tied is not None:
+            self.ties_needed -= len(tied) - int(np.count_nonzero(tied))
+        if len(kept) < self.candidates.count:
             self._take_keys(kept)
-            self._candidates.keep(kept)
+            self.candidates.keep(kept)
 
     def _take_keys(self, kept: Array | slice) -> None:
-        self._keys = [
-            key and RankingColumn(key.values[kept], key.names, key.descending) for key in self._keys
+        self.keys = [
+            key and RankingColumn(key.values[kept], key.names, key.descending) for key in self.keys
         ]
-
-
-def _cut_ties(
-    sort_values: Array, tied: Array | None, wanted_ties: int
-) -> tuple[Array, Array | None]:
-    """Return the places of the rows kept if `wanted_ties` tied rows are wanted.
-
-    Also return the mask of those that remain tied, None if all do.
-    """
-    compared = sort_values if tied is None else sort_values[tied]
-    # Usually the last wanted row has the lowest value.
-    last = compared.min()
-    lowest = compared == last
-    if np.count_nonzero(lowest) >= wanted_ties:
-        if tied is None:
-            return np.flatnonzero(lowest), None
-    else:
-        last = np.partition(compared, wanted_ties - 1)[wanted_ties - 1]
-    if tied is None:
-        places = np.flatnonzero(sort_values <= last)
-        return places, sort_values[places] == last
-    places = np.flatnonzero((sort_values <= last) | ~tied)
-    return places, tied[places] & (sort_values[places] == last)
 
 
 def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:

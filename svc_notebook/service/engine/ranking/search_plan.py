@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import Any, TypeVar
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.execution import check_time, segment_threads
 from svc_notebook.service.engine.filters.filters import FilterEvaluation
-from svc_notebook.service.engine.filters.geo_search import GeoCondition, find_geo_condition
+from svc_notebook.service.engine.filters.geo_search import find_geo_condition
 from svc_notebook.service.engine.filters.term_rows import AllOf
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import TEXT_SORT_VALUE, Segment, SegmentReader
@@ -55,52 +56,55 @@ MAX_STEPS = 5
 
 Rank = Callable[[Sequence[SegmentMatch], int], Order]
 
-T = TypeVar("T")
-R = TypeVar("R")
+NO_FILTERS: Mapping[str, Any] = MappingProxyType({})
 MAX_REMOVED_WORDS = 5
 # With fewer than one match in so many rows, reading their typos is faster than comparing masks.
 MIN_SHARE_IN_MASK = 32
 KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 
 
-@dataclass(frozen=True, eq=False)
 class SearchPlan:
     """The state of one search that is shared by all segments.
 
-    `visible` are filters of the caller's key: a score must not depend on other records.
+    `visible` are filters of the caller's key: a score must not depend on other records. `reranked`
+    is the condition for the hits that re-ranking may move; None if it is for all or none.
     """
 
-    readers: Sequence[SegmentReader]
-    options: EffectiveParameters
-    scores_ties: bool = True
-    visible: Mapping[str, Any] = field(default_factory=dict)
-    _eligible: dict[SegmentReader, Array] = field(default_factory=dict, init=False)
-    _fields: dict[tuple[str, ...], SearchedAttributes] = field(default_factory=dict, init=False)
-
-    @cached_property
-    def filters(self) -> FilterEvaluation:
-        """The evaluated filters."""
-        return FilterEvaluation.of(self.options)
-
-    @cached_property
-    def geo(self) -> GeoCondition:
-        """The geo condition."""
-        return find_geo_condition(self.options.params, self.readers)
-
-    @cached_property
-    def criteria_options(self) -> CriteriaOptions:
-        """The options of the criteria."""
-        return CriteriaOptions.of(self.options)
-
-    @cached_property
-    def steps(self) -> list[Step]:
-        """The ranking steps."""
-        return read_steps(self.options, reranks=self.options["enableReRanking"])
+    def __init__(
+        self,
+        readers: Sequence[SegmentReader],
+        options: EffectiveParameters,
+        *,
+        scores_ties: bool = True,
+        visible: Mapping[str, Any] = NO_FILTERS,
+    ) -> None:
+        self.readers = readers
+        self.options = options
+        self.scores_ties = scores_ties
+        self.visible = visible
+        self.filters = FilterEvaluation.of(options)
+        self.geo = find_geo_condition(options.params, readers)
+        reranks = bool(options["enableReRanking"])
+        reranked = self.filters.reranked if reranks else ()
+        self.reranked = AllOf.of(reranked) if reranked else None
+        # Criteria in which all hits are equal are left out.
+        differs: dict[Step, bool] = {
+            "geo": self.geo.ranks,
+            "filters": bool(self.filters.differing.groups),
+        }
+        steps = read_steps(options, reranks=reranks)
+        self.steps = [step for step in steps if differs.get(step, True)]
+        self.criteria_options = CriteriaOptions.of(options)
+        self._records = sum(len(reader.segment) for reader in readers)
+        self._eligible: dict[SegmentReader, Array] = {}
+        self._fields: dict[tuple[str, ...], SearchedAttributes] = {}
 
     def match(self, query: Query) -> list[SegmentMatch]:
         """Find the matching rows of each segment."""
-        matches = self._map(lambda reader: self._match_reader(reader, query), self.readers)
-        statistics = TermStatistics(partial(self._find_terms, matches)) if query.words else None
+        match_reader = partial(self._match_reader, query)
+        matches = segment_threads.map(match_reader, self.readers, self._records)
+        find_terms = partial(self._find_terms, matches)
+        statistics = TermStatistics(cache(find_terms)) if query.words else None
         matches = [replace(match, statistics=statistics) for match in matches]
         kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
         return _keep_fewest_typos(matches, kept) if kept and query.words else matches
@@ -117,31 +121,33 @@ class SearchPlan:
             for reader, match in zip(self.readers, matches, strict=True)
         ]
 
-    def match_or_relax(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
+    def match_or_relax(self, query: Query) -> tuple[Query, Sequence[SegmentMatch]]:
         """Find matches; while there are none, make words optional by `removeWordsIfNoResults`."""
-        matches = apply_minimum_should_match(query, self.match(query), self.rank)
+        matches = self.match(query)
+        if len(query.words) >= MIN_QUERY_WORDS:
+            matches = apply_minimum_should_match(query, matches, self.rank)
+        if any(match.count for match in matches):
+            return query, matches
         for looser in _make_words_optional(query, self.options["removeWordsIfNoResults"]):
+            query, matches = looser, self.match(looser)
             if any(match.count for match in matches):
                 break
-            query, matches = looser, self.match(looser)
         return query, matches
 
     def find_allowed(self, query: Query) -> list[Array]:
         """Return the masks of the rows that pass the filters and have no excluded word."""
         excluding = Query(excluded=query.excluded)
-        return [self._match_reader(reader, excluding).rows for reader in self.readers]
+        return [self._match_reader(excluding, reader).rows for reader in self.readers]
 
     def ranks_by_text(self, query: Query) -> bool:
         """Return whether the text score is the first criterion in which hits may differ."""
         if not self.options["enableReRanking"] or self.reranked is not None:
             return False
-        differs = {
+        differs: dict[Step, bool] = {
             "typo": self.options.typo_tolerance is not False,
-            "geo": self.geo.ranks,
             "words": any(word.optional for word in query.words),
-            "filters": self.filters.scores_differ,
         }
-        return next((step for step in self.steps if differs.get(str(step), True)), None) == TEXT
+        return next((step for step in self.steps if differs.get(step, True)), None) == TEXT
 
     def rank(self, matches: Sequence[SegmentMatch], hits_needed: int) -> Order:
         """Return the best `wanted` records in order."""
@@ -152,12 +158,6 @@ class SearchPlan:
             return self._rank(matches, hits_needed, self.steps)
         order = self._rank(matches, hits_needed, read_steps(self.options))
         return self._rerank(order, matches)
-
-    @cached_property
-    def reranked(self) -> AllOf | None:
-        """The condition for the hits that re-ranking may move; None if it is for all or none."""
-        filters = self.filters.reranked
-        return AllOf.of(filters) if filters and self.options["enableReRanking"] else None
 
     def _rerank(self, order: Order, matches: Sequence[SegmentMatch]) -> Order:
         """Re-rank the hits that the condition selects among their own positions."""
@@ -187,16 +187,11 @@ class SearchPlan:
 
         if not hits_needed:
             return order_all([])
-        ranked = self._map(rank_match, matches)
+        ranked = segment_threads.map(rank_match, matches, self._records)
         order = order_all(
             [best for best in ranked if len(best.candidates.rows)], scores_ties=self.scores_ties
         )
         return order.take(slice(hits_needed))
-
-    def _map(self, act: Callable[[T], R], items: Sequence[T]) -> list[R]:
-        """Apply a function to each segment, or to the match of each."""
-        records = sum(len(reader.segment) for reader in self.readers)
-        return segment_threads.map(act, items, records)
 
     def _choose_candidates(
         self, match: SegmentMatch, hits_needed: int, steps: Sequence[Step]
@@ -215,8 +210,8 @@ class SearchPlan:
         if order is None or not is_dense(match.rows, hits_needed):
             return self.candidates(match, match.rows)
         scores = None
-        if self.filters.scores_differ:
-            scores = self.filters.scores(match.segment, slice(None))
+        if self.filters.differing.groups:
+            scores = self.filters.differing.add_up(match.segment, slice(None))
         return self.candidates(match, find_best_presorted(order, match.rows, scores, hits_needed))
 
     def _presorted_order(self, segment: Segment) -> Array | None:
@@ -224,7 +219,7 @@ class SearchPlan:
         sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
         if "geo" in self.steps and self.geo.ranks:
             return None
-        if self.filters.scores_differ:
+        if self.filters.differing.groups:
             deciding = [
                 step for step in self.steps if isinstance(step, Sorted) or step == "filters"
             ]
@@ -287,12 +282,14 @@ class SearchPlan:
         """Return the mask of the live rows that pass the filters and the geo condition."""
         if reader not in self._eligible:
             alive = reader.alive
-            for chosen in (self.filters.rows(reader.segment), self.geo.rows(reader.segment)):
-                alive = alive if chosen is None else alive & chosen
+            if self.filters.required:
+                alive = alive & self.filters.rows(reader.segment)
+            if self.geo.restricts:
+                alive = alive & self.geo.rows(reader.segment)
             self._eligible[reader] = alive
         return self._eligible[reader]
 
-    def _match_reader(self, reader: SegmentReader, query: Query) -> SegmentMatch:
+    def _match_reader(self, query: Query, reader: SegmentReader) -> SegmentMatch:
         check_time()
         slots = reader.segment.slots
         if slots not in self._fields:
@@ -310,8 +307,8 @@ class SearchPlan:
     def candidates(self, match: SegmentMatch, rows: Array) -> Candidates:
         """Return the candidates for ranking some rows of a match."""
         scores = rank_distances = None
-        if self.filters.scores_differ:
-            scores = partial(self.filters.scores, match.segment)
+        if self.filters.differing.groups:
+            scores = partial(self.filters.differing.add_up, match.segment)
         if self.geo.ranks:
             rank_distances = partial(self.geo.rank_distances, match.segment)
         return Candidates(match, self.criteria_options, scores, rank_distances, rows)
@@ -372,7 +369,7 @@ def apply_minimum_should_match(
     for queries of ten or more words, a fifth of the words more.
     """
     words = len(query.words)
-    if words < MIN_QUERY_WORDS or not all(word.optional for word in query.words):
+    if not all(word.optional for word in query.words):
         return matches
     if sum(match.count for match in matches) <= STEP_HITS:
         return matches

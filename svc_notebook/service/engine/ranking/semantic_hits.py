@@ -185,7 +185,7 @@ def add_semantic_hits(
     They pass the filters and have no excluded word; words that are required do not count. With
     feedback, the best hits move the vector, and it is compared again.
     """
-    options = SemanticOptions.of(plan.options)
+    options = SemanticOptions.of(plan.options["semanticSearch"])
     if plan.ranks_by_text(query):
         matches = _with_text_scores(plan, matches)
     allowed = plan.find_allowed(query)

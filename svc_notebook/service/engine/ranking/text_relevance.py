@@ -52,19 +52,16 @@ class SegmentTerms:
 class TermStatistics:
     """Statistics over all segments, computed only if a search needs them."""
 
+    # Returns the words in each segment, and computes them once.
     find_parts: Callable[[], Sequence[SegmentTerms]]
-
-    @cached_property
-    def parts(self) -> Sequence[SegmentTerms]:
-        """The words in each segment."""
-        return self.find_parts()
 
     @cached_property
     def rarities(self) -> Sequence[float]:
         """The inverse document frequency of each word, in the form that BM25 has in Lucene."""
-        words = len(self.parts[0].typos) if self.parts else 0
+        parts = self.find_parts()
+        words = len(parts[0].typos) if parts else 0
         counts = map(self._count, range(words))
-        records = sum(int(np.count_nonzero(part.alive)) for part in self.parts)
+        records = sum(int(np.count_nonzero(part.alive)) for part in parts)
         return [math.log(1 + (records - count + 0.5) / (count + 0.5)) for count in counts]
 
     @cached_property
@@ -72,7 +69,7 @@ class TermStatistics:
         """The mean words of each group of attributes, over the records that have any."""
         lengths = (
             part.segment.length_totals(part.fields.groups, len(part.fields.weights), part.alive)
-            for part in self.parts
+            for part in self.find_parts()
         )
         total = reduce(LengthTotals.plus, lengths)
         return np.asarray(np.maximum(total.words, 1) / np.maximum(total.records, 1))
@@ -82,7 +79,7 @@ class TermStatistics:
         for typos in range(NOT_FOUND_TYPOS):
             count = sum(
                 int(np.count_nonzero((part.typos[word] == typos) & part.alive))
-                for part in self.parts
+                for part in self.find_parts()
             )
             if count or typos == MAX_COUNTED_TYPOS:
                 return count

@@ -125,10 +125,11 @@ class _ResultBuilder:
             }
         if isinstance(value, list):
             items = [self.of_value(item, path, number, depth + 1) for item in value]
-            return [item for item in items if self.is_kept(item)]
+            return [*filter(self.is_kept, items)]
         if value is None or number is None:
             return None
-        return self.write_leaf(path, _to_text(value), number)
+        text = value if isinstance(value, str) else _write_scalar(value)
+        return self.write_leaf(path, text, number)
 
     def is_kept(self, item: _Node | None) -> bool:
         return item is not None and (not self.only_matching_items or _has_match(item))
@@ -141,9 +142,7 @@ def _has_match(node: _Node) -> bool:
     return level != "none" if isinstance(level, str) else any(map(_has_match, node.values()))
 
 
-def _to_text(value: str | bool | float) -> str:
-    if isinstance(value, str):
-        return value
+def _write_scalar(value: bool | float) -> str:
     return str(value).lower() if isinstance(value, bool) else number_text(value)
 
 

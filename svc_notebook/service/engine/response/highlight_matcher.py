@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple, Protocol
 
 from svc_notebook.service.engine.index.schema import is_covered
@@ -60,6 +60,8 @@ class TokenHit(NamedTuple):
     replaced: str = ""
 
 
+# Attributes whose options are kept: every search with highlights reads them.
+MAX_CACHED_PATHS = 1024
 TokenTest = Callable[[str], TokenHit | None]
 
 
@@ -76,35 +78,43 @@ def make_marker(query: Query, options: EffectiveParameters) -> Marker:
         (number, variant) for number, word in enumerate(query.words) for variant in word.variants
     ]
     restrictions = {variant.attributes for _, variant in variants if variant.attributes}
-
-    @cache
-    def matcher_with(
-        match_options: MatchOptions | None, excluded: frozenset[tuple[str, ...]]
-    ) -> TextMatcher:
-        return _VariantMatcher(
-            [pair for pair in variants if match_options and pair[1].attributes not in excluded],
-            match_options or MatchOptions(typos=False, prefixes=False),
-            options.words_without_typos,
-        )
+    attributes = (
+        tuple(entry.path for entry in options.searched),
+        tuple(options["restrictSearchableAttributes"]),
+        tuple(options["disableTypoToleranceOnAttributes"]),
+        tuple(options["disablePrefixOnAttributes"]),
+    )
+    matchers: dict[object, TextMatcher] = {}
 
     @cache
     def matcher_of(path: str) -> TextMatcher:
+        match_options = _read_match_options(path, *attributes)
         excluded = frozenset(entries for entries in restrictions if not is_covered(path, entries))
-        return matcher_with(_read_match_options(path, options), excluded)
+        matcher = matchers.get((match_options, excluded))
+        if matcher is None:
+            matcher = matchers[match_options, excluded] = _VariantMatcher(
+                [pair for pair in variants if match_options and pair[1].attributes not in excluded],
+                match_options or MatchOptions(typos=False, prefixes=False),
+                options.words_without_typos,
+            )
+        return matcher
 
     return matcher_of
 
 
-def _read_match_options(path: str, options: EffectiveParameters) -> MatchOptions | None:
+@lru_cache(MAX_CACHED_PATHS)
+def _read_match_options(
+    path: str,
+    searched: tuple[str, ...],
+    restricted: tuple[str, ...],
+    without_typos: tuple[str, ...],
+    without_prefixes: tuple[str, ...],
+) -> MatchOptions | None:
     """Return an attribute's match options, None if it is not searched."""
-    if options.searched and not is_covered(path, (entry.path for entry in options.searched)):
-        return None
-    restricted = options["restrictSearchableAttributes"]
-    if restricted and not is_covered(path, restricted):
+    if any(entries and not is_covered(path, entries) for entries in (searched, restricted)):
         return None
     return MatchOptions(
-        typos=not is_covered(path, options["disableTypoToleranceOnAttributes"]),
-        prefixes=not is_covered(path, options["disablePrefixOnAttributes"]),
+        typos=not is_covered(path, without_typos), prefixes=not is_covered(path, without_prefixes)
     )
 
 
@@ -151,7 +161,8 @@ class _VariantMatcher:
         for number, variant in written:
             max_typos = variant.max_typos if match_options.typos else 0
             prefix = variant.prefix and match_options.prefixes
-            self._index_word(_QueryWordMatcher(number, variant.words[0], max_typos, prefix))
+            word = variant.words[0]
+            self._index_word(_QueryWordMatcher(number, word, frozenset(word), max_typos, prefix))
         self._heads = _Heads(
             self._by_first, self._by_second, self._exact, every=bool(self._analyzed)
         )
@@ -236,6 +247,7 @@ class _QueryWordMatcher:
 
     number: int
     word: str
+    letters: frozenset[str]
     max_typos: int
     prefix: bool
 
@@ -259,11 +271,6 @@ class _QueryWordMatcher:
         """Count the typos."""
         typos, letters = typos_between(self.word, token, self.max_typos, self.prefix)
         return TokenHit(typos, self.number, letters) if typos <= self.max_typos else None
-
-    @cached_property
-    def letters(self) -> frozenset[str]:
-        """The distinct letters."""
-        return frozenset(self.word)
 
     @cached_property
     def rest(self) -> str:

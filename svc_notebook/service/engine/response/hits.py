@@ -75,14 +75,12 @@ def make_hits(
         check_time()
         if record is None:
             continue
-        hit = retrieve(record)
-        marked = {member: mark(record) for member, mark in markers.items()}
-        if embedded:
-            hit = _restrict(hit, embedded)
-            marked = {member: _restrict(tree, embedded) for member, tree in marked.items()}
+        hit = _restrict(retrieve(record), embedded)
         if len(ids) > MAX_UNMEASURED_HITS:
             count_answer_bytes(len(msgspec.json.encode(hit)))
-        hit |= {member: tree for member, tree in marked.items() if tree}
+        for member, mark in markers.items():
+            if marked := _restrict(mark(record), embedded):
+                hit[member] = marked
         if infos is not None:
             hit["_rankingInfo"] = infos[number]
         if numbers:
@@ -133,6 +131,8 @@ def make_retriever(entries: tuple[str, ...], hidden: tuple[str, ...]) -> Callabl
 
 def _restrict(hit: Hit, embedded: Sequence[Callable[[Record], Hit]]) -> Hit:
     """Reduce a hit or its highlights to what the embedded lists name."""
+    if not embedded:
+        return hit
     restricted = hit
     for pick in embedded:
         restricted = pick({OBJECT_ID: None, **restricted})

@@ -88,9 +88,13 @@ class FacetFound:
 
 @dataclass(frozen=True)
 class HitRange:
-    """A range of the hits; hits beyond `limit` cannot be reached."""
+    """A range of the hits; hits beyond `limit` cannot be reached.
 
-    start: int
+    `span` is the slice of the best hits to return; its end is the number of hits to rank. `number`
+    is that of the page, None for an offset and a length.
+    """
+
+    span: slice
     size: int
     limit: int
     number: int | None
@@ -101,18 +105,14 @@ class HitRange:
         limit = options["paginationLimitedTo"]
         offset, length = options["offset"], options["length"]
         if offset is not None and length is not None:
-            return cls(offset, length, limit, None)
+            return cls(slice(offset, min(offset + length, limit)), length, limit, None)
         size, number = options["hitsPerPage"], options["page"]
-        return cls(size * number, size, limit, number)
-
-    @property
-    def span(self) -> slice:
-        """The slice of the best hits to return; its end is the number of hits to rank."""
-        return slice(self.start, min(self.start + self.size, self.limit))
+        start = size * number
+        return cls(slice(start, min(start + size, limit)), size, limit, number)
 
     def notes(self, hits: int) -> tuple[str, ...]:
         """Return a note if hits exist but all of this range are beyond the limit."""
-        if not self.size or self.start < self.limit or hits <= self.limit:
+        if not self.size or self.span.start < self.limit or hits <= self.limit:
             return ()
         return (
             f"{PAGINATION_MESSAGE}{self.limit} hits for this query. You can extend the number of "
@@ -122,7 +122,7 @@ class HitRange:
     def members(self, hits: int) -> dict[str, int]:
         """Return the response members about paging."""
         if self.number is None:
-            return {"offset": self.start, "length": self.size}
+            return {"offset": self.span.start, "length": self.size}
         pages = -(-min(hits, self.limit) // self.size) if self.size else 0
         return {"page": self.number, "nbPages": pages, "hitsPerPage": self.size}
 
@@ -132,7 +132,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     Schema.of(settings)
     read_filterable(settings)
     read_steps(EffectiveParameters(settings, {}))
-    SemanticOptions.of(EffectiveParameters(settings, {}))
+    SemanticOptions.of(settings.get("semanticSearch"))
     Style.of(EffectiveParameters(settings, {}), ())
     for pairs in (settings.get("customNormalization") or {}).values():
         for letter in pairs:
@@ -153,19 +153,20 @@ def find_hits(
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     hit_range = HitRange.of(options)
     parsed = keep_frequent_splits(read_query(options, plan.readers), plan.readers, options)
-    query, by_words = plan.match_or_relax(parsed)
-    matches, notes = _add_semantic_hits(plan, query, by_words, vectors)
+    query, matches = plan.match_or_relax(parsed)
+    notes: Sequence[str] = ()
+    if options["mode"] == NEURAL:
+        matches, notes = _add_semantic_hits(plan, query, matches, vectors)
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
     reranker = _make_reranker(options, query, fetch, score)
     count, page = _find_page(plan, relevant, pinned, hit_range.span, reranker)
     ids = page.order[:]
-    infos = _explain(plan, matches, pinned, page.order, ids) if options["getRankingInfo"] else None
-    for info, name in zip(infos or (), ids, strict=False):
-        if name in reranker.scores:
-            info["rerankerScore"] = reranker.scores[name]
+    infos = None
+    if options["getRankingInfo"]:
+        infos = _explain(plan, matches, pinned, page.order, ids, reranker.scores)
     hits = make_hits(ids, infos, page.numbers, fetch, query, options)
-    counts, stats = _count_facets(plan, matches, pinned)
+    counts, stats = _count_facets(plan, matches, pinned) if options["facets"] else (None, None)
     strictness = options["relevancyStrictness"]
     sorted_members = {"nbSortedHits": count, "appliedRelevancyStrictness": strictness}
     return SearchResult(
@@ -177,7 +178,7 @@ def find_hits(
         " ".join(word.text for word in query.words),
         {
             **_extra(parsed, query, counted=counts is not None),
-            **plan.geo.members(),
+            **plan.geo.members,
             **(sorted_members if options.sorts_relevant else {}),
         },
         (*notes, *reranker.notes, *hit_range.notes(count)),
@@ -188,7 +189,7 @@ def _make_reranker(
     options: EffectiveParameters, query: Query, fetch: Fetch, score: ScoreRecords | None
 ) -> HitReranker:
     """Return the reranker of a search, which does nothing without words or by a sort first."""
-    count = SemanticOptions.of(options).reranked_hits
+    count = SemanticOptions.of(options["semanticSearch"]).reranked_hits
     if not count or not query.words or options.sorts_relevant or sorts_first(options):
         return HitReranker()
     return HitReranker(count, fetch, score)
@@ -199,11 +200,11 @@ def _add_semantic_hits(
 ) -> tuple[Sequence[SegmentMatch], Sequence[str]]:
     """Add the semantic hits of the mode `neuralSearch`; also return why there are none, or few."""
     options = plan.options
-    if options["mode"] != NEURAL or not query.words or not plan.readers:
+    if not query.words or not plan.readers:
         return matches, ()
     reason = find_obstacle(options)
     if not reason:
-        share = SemanticOptions.of(options).latent_share
+        share = SemanticOptions.of(options["semanticSearch"]).latent_share
         vector = embed_query(options["query"], query, vectors.vectors, vectors.embed, share)
         if isinstance(vector, QueryVector):
             missing = vector.index.count_missing(plan.readers)
@@ -228,10 +229,10 @@ def _find_page(
     unpinned = pinned.set_promoted(matches, included=False)
     others = distinct.without_groups(unpinned, pinned) if most else unpinned
     rest = distinct.count_groups(others) if most else sum(match.count for match in others)
-    pinned = pinned.without_gaps(rest)
-    span = pinned.other_hits(page)
+    pinned, span = pinned.place(rest, page)
     count = rest + len(pinned.positions)
-    reach = reranker.reach(span)
+    # The hits that a reranker orders are needed, too.
+    reach = max(span.stop, reranker.count) if span.start < reranker.count else span.stop
     if not most:
         order = pinned.insert(reranker.order_span(plan.rank(others, reach), span), page)
         return count, distinct.Grouped(order, ())
@@ -254,12 +255,15 @@ def _explain(
     pinned: Pinned,
     order: Order,
     ids: Sequence[str],
+    reranker_scores: Mapping[str, float],
 ) -> list[dict[str, Any]]:
     infos = plan.explain(matches, order)
-    return [
-        {**info, "promoted": True} if name in pinned.ids else info
-        for name, info in zip(ids, infos, strict=True)
-    ]
+    for name, info in zip(ids, infos, strict=True):
+        if name in pinned.ids:
+            info["promoted"] = True
+        if name in reranker_scores:
+            info["rerankerScore"] = reranker_scores[name]
+    return infos
 
 
 def _count_facets(
@@ -301,8 +305,10 @@ def find_values(
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     searched = keep_frequent_splits(read_query(options, plan.readers), plan.readers, options)
-    with_semantic, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
-    matches = find_pinned(plan, pins).set_promoted(with_semantic, included=True)
+    matches: Sequence[SegmentMatch] = plan.match(searched)
+    if options["mode"] == NEURAL:
+        matches, _ = _add_semantic_hits(plan, searched, matches, vectors)
+    matches = find_pinned(plan, pins).set_promoted(matches, included=True)
     inner = EffectiveParameters(
         options.settings, {**options.params, "query": text, "removeStopWords": False}
     )

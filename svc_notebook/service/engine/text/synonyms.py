@@ -116,7 +116,9 @@ class Thesaurus:
 
         The words at `prefixes` may be beginnings of words.
         """
-        table = self._table(rules)
+        table = self._tables.get(rules) or self._compile(rules)
+        if not table.by_source:
+            return
         for start, word in enumerate(words):
             for length in range(1, min(table.longest.get(word, 0), len(words) - start) + 1):
                 source = tuple(words[start : start + length])
@@ -138,9 +140,7 @@ class Thesaurus:
             revised._tables[rules] = before.with_changes(deleted, _compile(new, rules))
         return revised
 
-    def _table(self, rules: TokenizerSettings) -> _SynonymTable:
-        if table := self._tables.get(rules):
-            return table
+    def _compile(self, rules: TokenizerSettings) -> _SynonymTable:
         with self._compiling:
             if rules not in self._tables:
                 table = _SynonymTable({}, {}, {}).with_changes((), _compile(self._read(), rules))
