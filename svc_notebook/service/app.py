@@ -59,8 +59,18 @@ from svc_notebook.service.workers.pool import SearchWorkers
 
 # Searches may be slow and writes wait for the disk, so each kind has its own threads.
 WRITER_THREADS = 16
-# Endpoints that are not logged, because reads of the log would fill it.
-UNLOGGED_ENDPOINTS = ("get_logs",)
+# Endpoints that are not logged: events, and reads of the log, which would fill it.
+UNLOGGED_ENDPOINTS = {
+    endpoint
+    for endpoint in ENDPOINTS
+    if endpoint.name == "get_logs" or endpoint.interface == "events"
+}
+# Endpoints that write to an index.
+INDEX_WRITES = {
+    endpoint
+    for endpoint in ENDPOINTS
+    if not endpoint.reads and endpoint.acl != "admin" and "/1/indexes/" in endpoint.path
+}
 # Secrets of the service itself, which the logs mask.
 SECRET_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
 # Maximum body sizes in bytes of interfaces that differ from the default.
@@ -121,7 +131,7 @@ class App:
         finally:
             if state.held_bytes:
                 self._body_memory.release(state.accounts, state.held_bytes)
-        if state.verb != "OPTIONS" and _is_logged(state.endpoint):
+        if state.verb != "OPTIONS" and state.endpoint not in UNLOGGED_ENDPOINTS:
             self._log(state, response)
         if state.closes_connection:
             # Otherwise the connection breaks before the caller reads the error.
@@ -147,7 +157,8 @@ class App:
         endpoint, state.path_parts = self._router.find(verb, state.path)
         state.endpoint = endpoint
         prefix = self._authenticator.prefix
-        state.read_path_headers(endpoint, prefix)
+        if endpoint.former_paths:
+            state.read_path_headers(endpoint, prefix)
         if may_have_body_key(endpoint, state, prefix):
             await read_body_key(state, receive, self._body_memory, prefix)
         state.others = [NO_INDEX] if may_name_others(endpoint) else []
@@ -185,7 +196,8 @@ class App:
         """Record what the logs show of a response, and who may read it."""
         given = state.given or {}
         state.record_response(given, answer)
-        state.others = sorted({*named_indices(endpoint, given, answer), *redirects})
+        named = named_indices(endpoint, given, answer) if may_name_others(endpoint) else ()
+        state.others = sorted({*named, *redirects})
         # Attributes that a reader of this log entry must be allowed to see.
         inner = [query["index_name"] for query in state.inner]
         indices = {state.path_parts.get("index", ""), *state.others, *inner}
@@ -238,24 +250,27 @@ class App:
             state.path_parts,
             state.own_query(endpoint, prefix),
             read_json(state.body),
-            state.header_arguments(endpoint, prefix),
+            state.header_arguments(endpoint, prefix) if endpoint.headings else {},
         )
         _check_body_rights(self.service, endpoint, caller, given)
         if endpoint.acl in ("search", "browse") and endpoint.interface == "search":
             user = state.header("UserToken", prefix)
-            for token, queries in _count_queries(endpoint, given, user).items():
-                self._authenticator.count_queries(caller, token, queries)
+            queries = given["requests"] if endpoint.name == "search_many" else [given]
+            by_token = Counter(query.get("userToken") or user for query in queries)
+            for token, count in by_token.items():
+                self._authenticator.count_queries(caller, token, count)
         state.given = given
         return given
 
     def _handle(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> ServiceResponse:
         given, prefix = self._prepare(endpoint, caller, state), self._authenticator.prefix
-        user = (state.header("User-ID", prefix) or "") if _writes(endpoint) else ""
+        writes = endpoint in INDEX_WRITES
+        user = (state.header("User-ID", prefix) or "") if writes else ""
         if user:
             self.service.users.get(user)
         call = RequestContext(self.service, caller, headers=state.response_headers)
         answer = HANDLERS[endpoint](call, **given)
-        if _writes(endpoint):
+        if writes:
             self.service.users.note_write(endpoint.name, given, user)
         self._record(endpoint, caller, state, answer, call.redirects)
         if endpoint.status == 204:
@@ -263,13 +278,6 @@ class App:
         return compress_response(
             json_response(endpoint.status, answer, state.response_headers), state.headers
         )
-
-
-def _is_logged(endpoint: Endpoint | None) -> bool:
-    """Return whether an endpoint is logged; those of events and the log itself are not."""
-    return endpoint is None or not (
-        endpoint.name in UNLOGGED_ENDPOINTS or endpoint.interface == "events"
-    )
 
 
 def _check_head_right(endpoint: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
@@ -317,19 +325,6 @@ def _check_replicas(service: Service, endpoint: Endpoint, caller: Caller, index:
             "use a key that does",
             status=403,
         )
-
-
-def _writes(endpoint: Endpoint) -> bool:
-    """Return whether an endpoint writes to an index."""
-    return not endpoint.reads and endpoint.acl != "admin" and "/1/indexes/" in endpoint.path
-
-
-def _count_queries(
-    endpoint: Endpoint, given: Mapping[str, Any], user: str | None
-) -> Counter[str | None]:
-    """Count the queries of a call by user token; `user` is that of queries without one."""
-    queries = given["requests"] if endpoint.name == "search_many" else [given]
-    return Counter(query.get("userToken") or user for query in queries)
 
 
 def _convert_error(error: Exception, state: RequestState, service: Service) -> ServiceResponse:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from itertools import islice
 from typing import Any, Literal, TypedDict
 from urllib.parse import quote, unquote, urlencode
@@ -82,6 +83,7 @@ class Logged:
         return named | {self.index} if self.index or not named else named
 
 
+@cache
 def content_of(endpoint: Endpoint) -> Content:
     """Return which text of a request to an endpoint contains attributes of records."""
     if endpoint.acl in ("search", "browse") and endpoint.interface == "search":
@@ -256,7 +258,7 @@ def hide_in_path(path: str, secrets: Collection[str], *, declared: bool) -> str:
     """Mask secrets in a path; if the endpoint is not `declared`, mask any key."""
     shown, before = [], ""
     for part in path.split("/"):
-        plain = _unquote_all(part)
+        plain = unquote(unquote(unquote(part)))  # the encoding may be applied repeatedly
         hidden = hide_in_text(plain, secrets)
         if plain in secrets or (not declared and (before == "keys" or read_secured_key(plain))):
             hidden = shorten(plain)
@@ -265,13 +267,6 @@ def hide_in_path(path: str, secrets: Collection[str], *, declared: bool) -> str:
         shown.append(part if hidden == plain else quote(hidden, safe="*"))
         before = plain.lower()
     return "/".join(shown)
-
-
-def _unquote_all(text: str) -> str:
-    """Undo percent-encoding, even if applied repeatedly."""
-    for _ in range(3):
-        text = unquote(text)
-    return text
 
 
 def _decode(text: bytes) -> str:

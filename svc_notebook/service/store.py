@@ -133,8 +133,9 @@ class Store:
 
     def read(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """Run one query on this thread's connection; return all rows."""
-        with self.rows(sql, *values) as rows:
-            return rows.fetchall()
+        reader = self._reader()
+        with reader.busy:
+            return reader.connection.execute(sql, values).fetchall()
 
     @contextmanager
     def rows(self, sql: str, *values: Any) -> Iterator[sqlite3.Cursor]:

@@ -139,20 +139,20 @@ class Text(str):
 
 def check_value(value: Any, declared: Any, name: str) -> Any:
     """Return `value` unchanged if it has the type `declared`; `name` is its position in errors."""
-    if is_valid_list(value, declared):
+    if type(value) is list and is_valid_list(value, declared):
         return value
     _refuse_unknown(value, declared, name)
     _converted(value, declared, name, strict=True)
     return value
 
 
-def is_valid_list(value: Any, declared: Any) -> bool:
+def is_valid_list(value: list[Any], declared: Any) -> bool:
     """Return whether a list certainly has the type `declared`; if not, the full check decides.
 
     Covers lists of objects with texts and free objects, such as the operations of a batch: they are
     checked a member at a time, which is ten times as fast for thousands of them.
     """
-    kinds = _uniform_members(declared) if type(value) is list and value else None
+    kinds = _uniform_members(declared) if value else None
     if kinds is None or set(map(type, value)) != {dict}:
         return False
     shape = get_args(declared)[0]
@@ -323,7 +323,7 @@ def _inner_types(declared: Any, step: str) -> Iterator[Any]:
 def _refuse_unknown(value: Any, declared: Any, name: str) -> None:
     """Raise for unknown members at any depth, because msgspec ignores them silently."""
     for kind in alternatives(declared):
-        if is_shape(kind) and isinstance(value, dict):
+        if isinstance(value, dict) and is_shape(kind):
             _refuse_members(value, kind, name)
         elif get_origin(kind) is list and isinstance(value, list):
             item = get_args(kind)[0]

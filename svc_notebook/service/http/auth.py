@@ -177,12 +177,10 @@ class Authenticator:
             for name in ("application-id", "api-key")
         )
         caller = (
-            self._find_caller(key, address)
+            self._find_caller(key, headers, address)
             if equal_in_constant_time(app, self._keyring.facts["appId"])
             else None
         )
-        if caller and caller.admin:
-            caller = self._on_behalf(headers, address)
         if caller is None:
             message = CREDENTIAL_MESSAGES.get(endpoint.interface, INVALID_CREDENTIALS)
             raise KeyRefused(message, status=403)
@@ -196,9 +194,14 @@ class Authenticator:
                 who = caller.embedded_user_token(key) or token or caller.address
                 self._query_limit.count(key.value, who, most, queries)
 
-    def _find_caller(self, value: str, address: str) -> Caller | None:
+    def _find_caller(self, value: str, headers: Mapping[str, str], address: str) -> Caller | None:
+        """Return the caller with a key, or the one for whom a server with the admin key calls."""
         if equal_in_constant_time(value, self._keyring.facts["adminKey"]):
-            return _administrator(address)
+            address = headers.get("x-forwarded-for", "").split(",")[0].strip() or address
+            forwarded = headers.get("x-forwarded-api-key")
+            return (
+                self._find_caller(forwarded, {}, address) if forwarded else _administrator(address)
+            )
         if keys := self._keyring.find(value):
             return Caller(tuple(keys), address=address, accounts=((value, address),))
         return self._find_secured_caller(value, address)
@@ -223,13 +226,6 @@ class Authenticator:
             accounts=accounts,
             secured_text=secured.text,
         )
-
-    def _on_behalf(self, headers: Mapping[str, str], address: str) -> Caller | None:
-        """Return the caller for whom a server with the admin key calls, or the administrator."""
-        address = headers.get("x-forwarded-for", "").split(",")[0].strip() or address
-        if key := headers.get("x-forwarded-api-key"):
-            return self._find_caller(key, address)
-        return _administrator(address)
 
     def _authenticate_crawler(self, name: str, headers: Mapping[str, str], address: str) -> Caller:
         facts = self._keyring.facts

@@ -177,16 +177,16 @@ class BodyMemory:
                 del self._held[account]
 
 
+@dataclass
 class IncomingBody:
     """The body of a request while it is received; `complete` is true after its end was read."""
 
-    def __init__(self, receive: Receive) -> None:
-        self._receive = receive
-        self.complete = False
+    receive: Receive
+    complete: bool = False
 
     async def __call__(self) -> Message:
         """Receive the next part."""
-        message = await self._receive()
+        message = await self.receive()
         self.complete = not message.get("more_body", False)
         return message
 
@@ -216,11 +216,12 @@ async def read_body(
             parts.append(part)
     if size > max_bytes:
         raise body_too_large(max_bytes)
-    packed = b"".join(parts)
-    plain = decompress_body(packed, headers.get("content-encoding", ""), max_bytes)
-    if plain is not packed:
-        reserve(len(plain))
-    return plain
+    body = b"".join(parts)
+    encoding = headers.get("content-encoding", "").strip().lower()
+    if body and encoding not in ("", "identity"):
+        body = decompress_body(body, encoding, max_bytes)
+        reserve(len(body))
+    return body
 
 
 async def discard_body(receive: IncomingBody) -> None:
@@ -230,11 +231,8 @@ async def discard_body(receive: IncomingBody) -> None:
         size += len((await receive()).get("body", b""))
 
 
-def decompress_body(body: bytes, encoding: str, max_bytes: int = limits.MAX_BODY_BYTES) -> bytes:
+def decompress_body(body: bytes, encoding: str, max_bytes: int) -> bytes:
     """Decompress a body, up to the limit."""
-    encoding = encoding.strip().lower()
-    if not body or encoding in ("", "identity"):
-        return body
     if encoding not in ("gzip", "x-gzip"):
         raise Refused(f"content-encoding {encoding[:40]} is not known; use gzip", status=415)
     reader = zlib.decompressobj(wbits=31)
@@ -266,7 +264,8 @@ def read_json(raw: bytes) -> Any:
         raise nested_too_deeply() from None
     except (msgspec.MsgspecError, ValueError) as error:
         raise _explain(raw, error) from None
-    if _may_exceed_depth(raw):
+    # Each level has a bracket.
+    if raw.count(b"[") + raw.count(b"{") > limits.MAX_JSON_DEPTH and _may_exceed_depth(raw):
         _refuse_depth(body)
     if _LONG in raw.translate(_DIGITS):
         refuse_long_integers(body, "")
@@ -305,8 +304,6 @@ def _refuse_constant(word: str) -> None:
 
 def _may_exceed_depth(raw: bytes) -> bool:
     """Return whether a body may be nested too deeply; its values are not visited."""
-    if raw.count(b"[") + raw.count(b"{") <= limits.MAX_JSON_DEPTH:
-        return False
     # Outside of texts, quotation marks are next to each other once all else is removed.
     brackets = raw.translate(None, _NO_STRUCTURE).replace(b'""', b"")
     if b'"' in brackets or b"\\" in brackets:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
@@ -46,27 +47,22 @@ class LaneName(NamedTuple):
     large: bool
 
 
+@dataclass
 class Lane:
-    """The running and waiting requests of one kind of one caller."""
+    """The running and waiting requests of one kind of one caller; `at_once` may run."""
 
-    def __init__(self, at_once: int) -> None:
-        self._at_once = at_once
-        self._running = 0
-        self._waiting: deque[asyncio.Future[None]] = deque()
-
-    @property
-    def empty(self) -> bool:
-        """Whether the lane has no requests."""
-        return not (self._running or self._waiting)
+    at_once: int
+    running: int = 0
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
 
     def enter(self) -> asyncio.Future[None]:
         """Enter the lane; return a future that is done when the request may run."""
         turn = asyncio.get_running_loop().create_future()
-        if self._running < self._at_once:
-            self._running += 1
+        if self.running < self.at_once:
+            self.running += 1
             turn.set_result(None)
-        elif len(self._waiting) < MAX_WAITING_REQUESTS:
-            self._waiting.append(turn)
+        elif len(self.waiting) < MAX_WAITING_REQUESTS:
+            self.waiting.append(turn)
         else:
             raise TooMany(
                 f"{MAX_WAITING_REQUESTS} requests with this key are waiting already; send fewer at "
@@ -78,14 +74,14 @@ class Lane:
         """Leave the lane and start the next waiting request."""
         if turn.cancelled() or not turn.done():
             with suppress(ValueError):
-                self._waiting.remove(turn)
+                self.waiting.remove(turn)
             return
-        while self._waiting:
-            following = self._waiting.popleft()
+        while self.waiting:
+            following = self.waiting.popleft()
             if not following.done():
                 following.set_result(None)
                 return
-        self._running -= 1
+        self.running -= 1
 
 
 class ReaderThreads:
@@ -151,13 +147,13 @@ class ReaderThreads:
             raise
         finally:
             lane.leave(turn)
-            if lane.empty:
+            if not lane.running:  # then none waits
                 self._lanes.pop(name, None)
 
 
 def _run_timed(work: Work, deadline: Deadline) -> ServiceResponse:
     deadline.restart()
-    deadline.raise_if_cancelled()
+    deadline.check()
     with limit_time(deadline):
         return work()
 

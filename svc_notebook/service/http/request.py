@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from time import perf_counter
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -277,6 +277,7 @@ def _inner_query(request: Mapping[str, Any], result: Mapping[str, Any]) -> Inner
     return inner
 
 
+@cache
 def _log_kind(endpoint: Endpoint | None) -> str:
     if endpoint is None:
         return ""
@@ -285,6 +286,7 @@ def _log_kind(endpoint: Endpoint | None) -> str:
     return "" if endpoint.reads else "build"
 
 
+@cache
 def may_name_others(endpoint: Endpoint) -> bool:
     """Return whether a request may name more indices than the one of its path."""
     return "*" in endpoint.path or endpoint.name in (
@@ -296,8 +298,6 @@ def may_name_others(endpoint: Endpoint) -> bool:
 
 def named_indices(endpoint: Endpoint, given: Mapping[str, Any], answer: Any) -> list[str]:
     """Return the indices that a request and its response name besides the one of the path."""
-    if not may_name_others(endpoint):
-        return []
     names = _names_in_requests(given.get("requests") or ()) if "*" in endpoint.path else set()
     answer = answer if isinstance(answer, dict) else {}
     for settings in (given.get("settings") or {}, answer):

@@ -117,7 +117,11 @@ class Router:
         for node in nodes:
             if verb in node.endpoints:
                 endpoint, path = node.endpoints[verb]
-                return endpoint, _read_names(path, parts)
+                return endpoint, {
+                    name[1:-1]: _decode(part)
+                    for name, part in zip(path.split("/"), parts, strict=True)
+                    if name.startswith("{")
+                }
         refuse_missing_family(raw_path)
         if not nodes:
             raise NotFound(f"{raw_path[:200]} is not an endpoint", status=404)
@@ -140,14 +144,6 @@ def _matches(node: _Node, parts: list[str]) -> Iterator[_Node]:
     for key in (parts[0], "{}"):
         if key in node.parts:
             yield from _matches(node.parts[key], parts[1:])
-
-
-def _read_names(path: str, parts: list[str]) -> dict[str, str]:
-    return {
-        name[1:-1]: _decode(part)
-        for name, part in zip(path.split("/"), parts, strict=True)
-        if name.startswith("{")
-    }
 
 
 def _decode(part: str) -> str:
