@@ -15,7 +15,11 @@ from svc_notebook.core.tokenization.joined_words import APOSTROPHES, PERIODS, SY
 from svc_notebook.core.tokenization.tokenizer import Token, TokenizerSettings, split, tokens
 from svc_notebook.core.tokenization.word_breaks import choose_languages
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.options import (
+    MAX_CACHED_CHARACTERS,
+    EffectiveParameters,
+    cache_if_short,
+)
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.response.highlight import (
     MAX_TEXT_CHARACTERS,
@@ -573,3 +577,12 @@ def test_values_nested_too_deep_are_omitted() -> None:
         deep = [{"a": deep}]
 
     assert highlight({"t": deep}, "x").keys() == {"t"}
+
+
+def test_results_are_kept_for_short_arguments_only() -> None:
+    read = cache_if_short(lambda names: [*names])
+    short, long = ("a", "b"), ("a" * MAX_CACHED_CHARACTERS, "b")
+
+    assert read(short) is read(short)
+    assert read(long) is not read(long)
+    assert read(long) == [*long]

@@ -6,11 +6,11 @@ An effective parameter is that of the search, else the index setting, else the d
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, wraps
 from itertools import accumulate, count
-from typing import Any
+from typing import Any, TypeVar
 
 from svc_notebook.core.api.parameters import PARAMETERS
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split
@@ -32,6 +32,7 @@ from svc_notebook.service.engine.text.lexicon import (
     standard_languages,
 )
 
+T = TypeVar("T")
 # Internal setting that marks a virtual replica, whose customRanking sorts the relevant hits.
 VIRTUAL = "_virtual"
 # Internal parameter: lists of attributes in the form of `attributesToRetrieve`. Attributes outside
@@ -196,6 +197,25 @@ def _with_context(given: list[str] | None) -> list[str]:
     return list(dict.fromkeys((*(given or ()), NATURAL_LANGUAGE_CONTEXT)))
 
 
+# Arguments with more characters are not kept.
+MAX_CACHED_CHARACTERS = 10_000
+
+
+def cache_if_short(read: Callable[..., T]) -> Callable[..., T]:
+    """Keep the results of a function of texts, whose arguments are mostly those of settings.
+
+    A search may send other ones, which are not kept if they are long.
+    """
+    read_or_reuse = lru_cache(MAX_CACHED_SETTINGS)(read)
+
+    @wraps(read)
+    def call(*arguments: Sequence[str]) -> T:
+        length = sum(len(text) for texts in arguments for text in texts)
+        return (read_or_reuse if length <= MAX_CACHED_CHARACTERS else read)(*arguments)
+
+    return call
+
+
 @dataclass(frozen=True)
 class HighlightedAttributes:
     """Selected attributes, each with the number of words of its snippet.
@@ -209,13 +229,13 @@ class HighlightedAttributes:
     parents: frozenset[str]
 
 
-@lru_cache(MAX_CACHED_SETTINGS)
+@cache_if_short
 def select_highlighted(names: tuple[str, ...], hidden: tuple[str, ...]) -> HighlightedAttributes:
     """Select attributes by name, `*` for all, without snippets and without the hidden ones."""
     return _select({name.strip(): 0 for name in names}, hidden)
 
 
-@lru_cache(MAX_CACHED_SETTINGS)
+@cache_if_short
 def select_snippeted(entries: tuple[str, ...], hidden: tuple[str, ...]) -> HighlightedAttributes:
     """Read `attributesToSnippet`, without the hidden attributes; raises `BadInput`."""
     return _select(dict(map(_read_snippet, entries, count())), hidden)

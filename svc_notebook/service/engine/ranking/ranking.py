@@ -174,7 +174,7 @@ def rank_segment(
 
 @dataclass(eq=False)
 class _TopK:
-    """The rows of a segment that may be among the best `hits_needed`; tied rows share the last place.
+    """The rows of a segment that may be among the best `hits_needed`; ties share the last place.
 
     `tied` is the mask of the tied rows, and None if all are tied: then they are equal in all keys.
     `ties_needed` is the number of tied rows that are needed.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from typing import NamedTuple, Protocol
 
 from svc_notebook.service.engine.index.schema import is_covered
-from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.options import EffectiveParameters, cache_if_short
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.term_variants import TermVariant
 from svc_notebook.service.engine.text.synonyms import is_placeholder, remove_markers
@@ -60,8 +60,6 @@ class TokenHit(NamedTuple):
     replaced: str = ""
 
 
-# Attributes whose options are kept: every search with highlights reads them.
-MAX_CACHED_PATHS = 1024
 TokenTest = Callable[[str], TokenHit | None]
 
 
@@ -102,7 +100,7 @@ def make_marker(query: Query, options: EffectiveParameters) -> Marker:
     return matcher_of
 
 
-@lru_cache(MAX_CACHED_PATHS)
+@cache_if_short
 def _read_match_options(
     path: str,
     searched: tuple[str, ...],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -12,11 +12,14 @@ import msgspec
 from svc_notebook.service.engine.execution import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import (
-    MAX_CACHED_SETTINGS,
     OBJECT_ID,
     split_excluded,
 )
-from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
+from svc_notebook.service.engine.query.options import (
+    EMBEDDED_LISTS,
+    EffectiveParameters,
+    cache_if_short,
+)
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.response.highlight import Style, highlight_hit, snippet_hit
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
@@ -108,7 +111,7 @@ def make_markers(
     }
 
 
-@lru_cache(MAX_CACHED_SETTINGS)
+@cache_if_short
 def make_retriever(entries: tuple[str, ...], hidden: tuple[str, ...]) -> Callable[[Record], Hit]:
     """Return a function that reduces a record to its requested and visible attributes.
 
