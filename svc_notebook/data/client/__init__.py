@@ -45,6 +45,7 @@ from svc_notebook.data.client.journal_file import (
 from svc_notebook.data.client.operations import (
     BATCH_RECORDS,
     FULL_RECORD_PARAMS,
+    MAX_IDS_PER_REQUEST,
     Confirm,
     WriteOutcome,
     browse_pages,
@@ -78,6 +79,7 @@ __all__ = [
     "HITS_PER_PAGE",
     "ID",
     "JOURNALS",
+    "MAX_IDS_PER_REQUEST",
     "RULES",
     "SYNONYMS",
     "AsyncClient",

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 FULL_RECORD_PARAMS: SearchParams = {"attributesToHighlight": [], "attributesToRetrieve": ["*"]}
 
 BROWSE_PAGE_RECORDS = 1000  # api.md, Limits
+# Records that one request reads by their ids; services refuse more.
+MAX_IDS_PER_REQUEST = 1000
 BATCH_RECORDS = 1000
 # Consecutive pages with a cursor but without a record after which a browse fails.
 MAX_EMPTY_PAGES = 100

@@ -10,6 +10,7 @@ import pandas as pd
 from svc_notebook.core.api.shapes import ObjectRequest
 from svc_notebook.core.api.values import list_texts
 from svc_notebook.core.terminal import warn_user
+from svc_notebook.data.client.operations import MAX_IDS_PER_REQUEST
 from svc_notebook.data.client.tasks import Tasks, sort_tasks
 from svc_notebook.data.frames.columns import Backend, Columns, finished, typed
 from svc_notebook.data.frames.provenance import remembered
@@ -19,8 +20,6 @@ from svc_notebook.errors import BadInput, UnexpectedAnswer
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
 
-# Records per request; services refuse more.
-MAX_IDS_PER_REQUEST = 1000
 MAX_SHOWN_IDS = 5
 
 

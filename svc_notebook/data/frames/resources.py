@@ -14,7 +14,7 @@ import pandas as pd
 from svc_notebook.core.api.shapes import DictionaryName
 from svc_notebook.core.api.shapes.ab_tests import ABTest
 from svc_notebook.core.api.values import expiry_of
-from svc_notebook.data.client.curation import in_existing_index
+from svc_notebook.data.client.curation import HITS_PER_PAGE, in_existing_index
 from svc_notebook.data.client.operations import every_entry
 from svc_notebook.data.frames.columns import Backend, finished, typed
 from svc_notebook.data.frames.provenance import remembered
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 Rows = Iterable[Mapping[str, Any]]
 
-HITS_PER_PAGE = 1000  # maximum of a page of rules or dictionary entries
 SHOWN_KEY_CHARACTERS = 4  # leading characters of a masked key that identify it
 
 TESTS_PER_PAGE = 100

@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from svc_notebook.data.client import (
+    BATCH_RECORDS,
     FULL_RECORD_PARAMS,
+    MAX_IDS_PER_REQUEST,
     AsyncClient,
     OnProgress,
     TemporaryIndex,
@@ -21,8 +23,6 @@ from svc_notebook.data.client import (
 from svc_notebook.data.loading import Checkpoint, LoadSettings, as_stored, open_checkpoint_of
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
 
-MAX_IDS_PER_REQUEST = 1000
-MAX_BATCH_RECORDS = 1000
 # The position among ids that are read after a browse; a cursor of a service does not begin so.
 _BY_ID = "ids:"
 
@@ -236,7 +236,7 @@ def _batches(records: Sequence[Mapping[str, Any]]) -> Iterator[list[Any]]:
     size = 0
     for record in records:
         record_bytes = len(msgspec.json.encode(record))
-        if batch and (size + record_bytes > limit or len(batch) >= MAX_BATCH_RECORDS):
+        if batch and (size + record_bytes > limit or len(batch) >= BATCH_RECORDS):
             yield batch
             batch, size = [], 0
         batch.append({"action": "addObject", "body": record})

@@ -9,7 +9,7 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.core.api.parameters import SearchParams
-from svc_notebook.data.client import OnProgress
+from svc_notebook.data.client import MAX_IDS_PER_REQUEST, OnProgress
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
@@ -18,8 +18,6 @@ from svc_notebook.tuning.evaluation.record_texts import RECORD_HASH, digest_reco
 from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, evaluate, summary
 from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments
-
-MAX_IDS_PER_REQUEST = 1000  # records per call
 
 
 @public(bar="searches")

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, positions, split, tokens
-from svc_notebook.data.client import AsyncClient
+from svc_notebook.data.client import MAX_IDS_PER_REQUEST, AsyncClient
 
-MAX_RECORDS_PER_REQUEST = 1000
 MIN_TYPO_LETTERS = 4  # shorter words match without typos by default
 MIN_PLURAL_LETTERS = 3  # of the singular
 # The most frequent function words of languages with plurals, to detect a language by.
@@ -109,8 +108,8 @@ async def read_records(
 ) -> dict[str, dict[str, Any]]:
     """Read records by objectID; those that the index lacks are left out."""
     records: dict[str, dict[str, Any]] = {}
-    for start in range(0, len(ids), MAX_RECORDS_PER_REQUEST):
-        part = ids[start : start + MAX_RECORDS_PER_REQUEST]
+    for start in range(0, len(ids), MAX_IDS_PER_REQUEST):
+        part = ids[start : start + MAX_IDS_PER_REQUEST]
         requests: Any = [{"indexName": index, "objectID": object_id} for object_id in part]
         answer = await client.get_objects(requests)
         records |= {record["objectID"]: dict(record) for record in answer["results"] if record}

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 import pandas as pd
 
-from svc_notebook.data.client.operations import count_records
+from svc_notebook.data.client.operations import MAX_IDS_PER_REQUEST, count_records
 from svc_notebook.data.loading.dask.worker_credentials import WorkerCredentials
-from svc_notebook.data.loading.history.recorder import MAX_IDS_PER_REQUEST
 from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.profile import ID_NAMES

@@ -16,6 +16,7 @@ import msgspec
 
 from svc_notebook.core.api.parameters import SearchOptions
 from svc_notebook.core.files import replace_file, write_atomically
+from svc_notebook.data.client.curation import HITS_PER_PAGE
 from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, every_entry
 from svc_notebook.data.client.tasks import OnProgress
 from svc_notebook.data.loading.database import import_duckdb
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 Include = Literal["settings", "synonyms", "rules"]
 # Members that a service adds to a record.
 ADDED = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinctSeqID")
-BROWSE_PAGE_RECORDS = 1000
 
 
 @dataclass(frozen=True, repr=False)
@@ -278,14 +278,12 @@ async def _read_settings(client: AsyncClient, index: str) -> Any:
 
 
 async def _read_synonyms(client: AsyncClient, index: str) -> Any:
-    return await _every(
-        lambda page: client.search_synonyms(index, "", "", page, BROWSE_PAGE_RECORDS)
-    )
+    return await _every(lambda page: client.search_synonyms(index, "", "", page, HITS_PER_PAGE))
 
 
 async def _read_rules(client: AsyncClient, index: str) -> Any:
     return await _every(
-        lambda page: client.search_rules(index, "", page=page, hitsPerPage=BROWSE_PAGE_RECORDS)
+        lambda page: client.search_rules(index, "", page=page, hitsPerPage=HITS_PER_PAGE)
     )
 
 

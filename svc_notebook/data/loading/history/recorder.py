@@ -14,7 +14,11 @@ import msgspec
 
 from svc_notebook.core.files import FileLock
 from svc_notebook.core.terminal import warn_user
-from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, count_records
+from svc_notebook.data.client.operations import (
+    FULL_RECORD_PARAMS,
+    MAX_IDS_PER_REQUEST,
+    count_records,
+)
 from svc_notebook.data.client.task_group import run_together
 from svc_notebook.data.client.temporary_index import parse_name
 from svc_notebook.data.loading.history.journal import LoadEntry, LoadJournal, LoadState, user_name
@@ -29,7 +33,6 @@ if TYPE_CHECKING:
     from svc_notebook.data.loading.sending.result import LoadResult
 
 DEFAULT_UNDO_ROWS = 100_000
-MAX_IDS_PER_REQUEST = 1_000  # services refuse more
 CONCURRENT_READS = 4
 SEES_HIDDEN = "seeUnretrievableAttributes"
 PARTIAL_UPDATE = b'"_operation"'

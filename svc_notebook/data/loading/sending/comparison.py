@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 import pandas as pd
 
 from svc_notebook.core.api.validation import same
-from svc_notebook.data.client.operations import index_exists
+from svc_notebook.data.client.operations import MAX_IDS_PER_REQUEST, index_exists
 from svc_notebook.data.loading.database import Database
-from svc_notebook.data.loading.history.recorder import MAX_IDS_PER_REQUEST, read_records
+from svc_notebook.data.loading.history.recorder import read_records
 from svc_notebook.data.loading.load_plan.preparation import Prepared, prepare, record_of
 from svc_notebook.data.loading.options import Action, LoadSettings, RowOptions
 from svc_notebook.data.loading.sending.batches import Span, pack_batches

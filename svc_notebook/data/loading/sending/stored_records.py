@@ -16,10 +16,15 @@ import pandas as pd
 
 from svc_notebook.core.display import shorten
 from svc_notebook.core.files import FileLock
-from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, count_records, index_exists
+from svc_notebook.data.client.operations import (
+    FULL_RECORD_PARAMS,
+    MAX_IDS_PER_REQUEST,
+    count_records,
+    index_exists,
+)
 from svc_notebook.data.loading.encoding.json_values import canonical
 from svc_notebook.data.loading.history.journal import LoadJournal
-from svc_notebook.data.loading.history.recorder import MAX_IDS_PER_REQUEST, read_records
+from svc_notebook.data.loading.history.recorder import read_records
 from svc_notebook.data.loading.history.versions import operations_of
 from svc_notebook.data.loading.load_plan.derived_columns import PART_MARK
 from svc_notebook.data.loading.load_plan.plan import LoadDifference

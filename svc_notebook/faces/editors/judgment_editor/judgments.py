@@ -21,7 +21,7 @@ from pandas import DataFrame
 
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.data.client import AsyncClient
+from svc_notebook.data.client import HITS_PER_PAGE, MAX_IDS_PER_REQUEST, AsyncClient
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors.hit_cards import POST, PRE
 from svc_notebook.faces.editors.rpc import report_progress
@@ -39,7 +39,6 @@ from svc_notebook.tuning.tables import (
 from svc_notebook.tuning.tables import now as now
 
 MAX_QUERIES_PER_REQUEST = 50
-MAX_RECORDS_PER_REQUEST = 1000
 Row = dict[str, Any]
 Key = tuple[str, str, str, str]
 
@@ -300,7 +299,7 @@ async def fetch(
 ) -> dict[str, Any]:
     """Read the hits of one pool, with highlighted matches if a search finds them."""
     more = {
-        "hitsPerPage": min(len(ids), MAX_RECORDS_PER_REQUEST),
+        "hitsPerPage": min(len(ids), HITS_PER_PAGE),
         "highlightPreTag": PRE,
         "highlightPostTag": POST,
     }
@@ -319,8 +318,8 @@ async def get_all(
     more = {} if columns is None else {"attributesToRetrieve": list(columns)}
     records: list[Any] = []
     requests = [{"indexName": index, "objectID": object_id, **more} for object_id in ids]
-    for start in range(0, len(requests), MAX_RECORDS_PER_REQUEST):
-        part: Any = requests[start : start + MAX_RECORDS_PER_REQUEST]
+    for start in range(0, len(requests), MAX_IDS_PER_REQUEST):
+        part: Any = requests[start : start + MAX_IDS_PER_REQUEST]
         records += (await client.get_objects(part))["results"]
     return records
 
