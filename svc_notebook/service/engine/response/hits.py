@@ -11,10 +11,7 @@ import msgspec
 
 from svc_notebook.service.engine.execution import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import Record
-from svc_notebook.service.engine.index.schema import (
-    OBJECT_ID,
-    split_excluded,
-)
+from svc_notebook.service.engine.index.schema import OBJECT_ID, split_excluded
 from svc_notebook.service.engine.query.options import (
     EMBEDDED_LISTS,
     EffectiveParameters,
