@@ -173,10 +173,10 @@ def aggregate(
     values: dict[str, Any] = {}
     for columns, by_template in alike:
         distinct = any("DISTINCT" in template for template in by_template)
-        most = MAX_DISTINCT_COLUMNS if distinct else len(columns)
-        for start in range(0, len(columns), most):
-            some = columns[start : start + most]
-            values |= _aggregate_cells(table, some, by_template, source)
+        max_columns = MAX_DISTINCT_COLUMNS if distinct else len(columns)
+        for start in range(0, len(columns), max_columns):
+            part = columns[start : start + max_columns]
+            values |= _aggregate_cells(table, part, by_template, source)
     return values | table.db.aggregates([*others, *always], source, always=always)
 
 

@@ -173,8 +173,8 @@ def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
         return [record_of(prepared.operations[position]) for position in positions]
     if not positions:
         return []
-    some = f"(SELECT unnest({positions}::BIGINT[]))"
-    query = f"SELECT {prepared.operation} FROM {table.numbered} WHERE pos IN {some}"
+    listed = f"(SELECT unnest({positions}::BIGINT[]))"
+    query = f"SELECT {prepared.operation} FROM {table.numbered} WHERE pos IN {listed}"
     return [record_of(operation) for (operation,) in table.db.rows(query)]
 
 
