@@ -28,6 +28,7 @@ from svc_notebook.service import events  # noqa: E402
 from svc_notebook.service.app import App  # noqa: E402
 from svc_notebook.service.service import Service  # noqa: E402
 from tests.conftest import Running  # noqa: E402
+from tests.service.past import Clock  # noqa: E402
 from tests.service.service_process import Outside  # noqa: E402
 from tests.service.shop_month import (  # noqa: E402
     DAY_SECONDS,
@@ -37,7 +38,6 @@ from tests.service.shop_month import (  # noqa: E402
     make_products,
 )
 from tests.service.test_analytics import compare_all, days  # noqa: E402
-from tests.service.test_search_counts import Clock  # noqa: E402
 
 PROGRESS_SECONDS = 60
 BOTH = "limit=1000&clickAnalytics=true&revenueAnalytics=true&"

@@ -94,9 +94,10 @@ class VectorCache:
     A file that cannot be used is as good as none: texts are then sent again.
     """
 
-    def __init__(self, path: Path, model: str) -> None:
+    def __init__(self, path: Path, model: str, max_bytes: int = MAX_CACHE_BYTES) -> None:
         self._path = path
         self._model = model
+        self._max_bytes = max_bytes
 
     def read(self, texts: Sequence[str]) -> dict[str, Array]:
         """Return the vectors that are kept, by text."""
@@ -118,7 +119,7 @@ class VectorCache:
         try:
             with closing(self._open()) as connection, connection:
                 connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
-                if _count_used_bytes(connection) > MAX_CACHE_BYTES:
+                if _count_used_bytes(connection) > self._max_bytes:
                     connection.execute(
                         "DELETE FROM vectors WHERE rowid <= "
                         "(SELECT min(rowid) + max(rowid) FROM vectors) / 2"

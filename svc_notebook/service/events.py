@@ -49,8 +49,9 @@ class RowSelection:
 class Events:
     """The table of events; each row is an event as received, with its time."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, max_events: int = MAX_EVENTS) -> None:
         self._store = store
+        self._max_events = max_events
         self._cleanup_after = 0.0
 
     def store(self, events: Sequence[Event], received: int) -> None:
@@ -91,7 +92,8 @@ class Events:
             self._delete_events(*requested)
         if time.monotonic() >= self._cleanup_after:
             self._cleanup_after = time.monotonic() + CLEANUP_SECONDS
-            delete_old_rows(self._store, "events", current_milliseconds() - MAX_AGE_MS, MAX_EVENTS)
+            oldest = current_milliseconds() - MAX_AGE_MS
+            delete_old_rows(self._store, "events", oldest, self._max_events)
 
     def _delete_events(self, row: int, token: str, requested: int, last: int) -> None:
         with self._store.writing() as connection:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,18 +19,29 @@ from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.queue import TaskQueue
 
-# Seconds between two checks, and between two checks of all indices while no writes run: these take
-# milliseconds for hundreds of indices.
-POLL_SECONDS, IDLE_SECONDS = 0.5, 2.0
+# Seconds between two checks of all indices while no writes run: these take milliseconds for
+# hundreds of indices.
+IDLE_SECONDS = 2.0
 # Records an index may have per second without writes before its segments are merged: long merges
 # wait longer, so that a pause between two writes is not spent on merging a million records.
 MERGED_RECORDS_PER_QUIET_SECOND = 50_000
-# Under continuous writes, files are written at this interval in seconds, or less often if saving
-# takes long: at most a twentieth of the time.
-SAVE_INTERVAL_SECONDS, SAVE_PAUSE_FACTOR = 5.0, 20
-# Maximum total records of the engines opened at a start; others are opened by their first search.
-MAX_PRELOADED_RECORDS = 200_000
+# Saving takes at most a twentieth of the time.
+SAVE_PAUSE_FACTOR = 20
 PAUSED_MESSAGE = "maintenance is paused"
+
+
+@dataclass(frozen=True)
+class MaintenanceLimits:
+    """How often engines are maintained, and how many of them are opened ahead."""
+
+    # Seconds between two checks.
+    poll_seconds: float = 0.5
+    # Under continuous writes, files are written at this interval in seconds, or less often if
+    # saving takes long.
+    save_interval_seconds: float = 5.0
+    # Maximum total records of the engines opened at a start; others are opened by their first
+    # search.
+    max_preloaded_records: int = 200_000
 
 
 class Maintenance:
@@ -41,11 +53,13 @@ class Maintenance:
         tasks: TaskQueue,
         catalog: IndexRegistry,
         periodic: Sequence[Callable[[], None]],
+        limits: MaintenanceLimits | None = None,
     ) -> None:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog
         self._periodic = periodic
+        self._limits = limits or MaintenanceLimits()
         # Two threads: what periodic functions write must not wait for a long merge.
         self._thread = BackgroundThread("svc-maintenance", self._work, store, PAUSED_MESSAGE)
         self._periodic_thread = BackgroundThread(
@@ -56,7 +70,7 @@ class Maintenance:
         self._warmed: dict[int, tuple[Any, ...]] = {}
         self._retired: set[str] = set()
         self._quiet_since = self._check_after = time.monotonic()
-        self._save_after = self._quiet_since + SAVE_INTERVAL_SECONDS
+        self._save_after = self._quiet_since + self._limits.save_interval_seconds
         self._release_after = self._quiet_since + RELEASE_INTERVAL_SECONDS
 
     def start(self) -> None:
@@ -72,18 +86,18 @@ class Maintenance:
     def _work(self) -> None:
         for function in (self._preload, self._warm_all):
             self._thread.attempt(function, retried=True)
-        while not self._thread.stopping.wait(POLL_SECONDS):
+        while not self._thread.stopping.wait(self._limits.poll_seconds):
             for function in (self._check, self._release):
                 self._thread.attempt(function, retried=True)
 
     def _run_periodic(self) -> None:
-        while not self._periodic_thread.stopping.wait(POLL_SECONDS):
+        while not self._periodic_thread.stopping.wait(self._limits.poll_seconds):
             for function in self._periodic:
                 self._periodic_thread.attempt(function, retried=True)
 
     def _preload(self) -> None:
         """Open engines ahead, last written first, so that searches need not wait for a replay."""
-        left = MAX_PRELOADED_RECORDS
+        left = self._limits.max_preloaded_records
         for index in sorted(self._catalog.all(), key=lambda index: index.stamp, reverse=True):
             count = count_bodies(self._store, index.records_id)
             if count <= left and not self._thread.stopping.is_set():
@@ -127,7 +141,8 @@ class Maintenance:
         for index in self._catalog.unsaved():
             self._catalog.save(index)
         end = time.monotonic()
-        self._save_after = end + max(SAVE_INTERVAL_SECONDS, SAVE_PAUSE_FACTOR * (end - start))
+        pause = max(self._limits.save_interval_seconds, SAVE_PAUSE_FACTOR * (end - start))
+        self._save_after = end + pause
 
     def _drop_retired(self) -> None:
         """Drop retired tables that were already found at the last check."""

@@ -29,14 +29,14 @@ from svc_notebook.service.indices.published_index import check_index_name, stamp
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.logs import RequestLog
-from svc_notebook.service.maintenance import Maintenance
+from svc_notebook.service.maintenance import Maintenance, MaintenanceLimits
 from svc_notebook.service.resources.entries import EntriesChange
 from svc_notebook.service.search_models import Embedder, Reranker
 from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
-from svc_notebook.service.vector_builder import VectorBuilder
+from svc_notebook.service.vector_builder import VectorBuilder, VectorTimes
 
 DATABASE = "service.sqlite"
 # Application id and keys given on the command line.
@@ -59,6 +59,8 @@ class Service:
         reranker: Reranker | None = None,
         browser: str | None = None,
         retention: Retention | None = None,
+        maintenance: MaintenanceLimits | None = None,
+        vectors: VectorTimes | None = None,
     ) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / DATABASE)
@@ -96,8 +98,10 @@ class Service:
             self.events.delete_due,
             self.cursors.drop_expired,
         )
-        self._maintenance = Maintenance(self.store, self.tasks, self.catalog, periodic)
-        self._vector_builder = VectorBuilder(self.store, self.tasks, self.catalog, embedder)
+        self._maintenance = Maintenance(self.store, self.tasks, self.catalog, periodic, maintenance)
+        self._vector_builder = VectorBuilder(
+            self.store, self.tasks, self.catalog, embedder, vectors
+        )
 
     def start(self) -> None:
         """Start the background threads; pending tasks of the last run are applied first."""

@@ -26,18 +26,29 @@ from svc_notebook.service.search_models import Embedder
 from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import TaskQueue
 
-# Seconds between two checks, and between two checks of all indices while nothing asks for vectors:
-# these take milliseconds for hundreds of indices.
-POLL_SECONDS, IDLE_SECONDS = 0.25, 2.0
-# Seconds without writes before vectors are computed, or since the last time under steady writes.
-QUIET_SECONDS, MAX_WAIT_SECONDS = 1.0, 30.0
 # Maximum seconds that one step of the computation waits for writes.
 MAX_PAUSE_SECONDS = 2.0
 # Texts per call of an embedder, and seconds between two publications of its vectors.
 BATCH_TEXTS, PUBLISH_SECONDS = 64, 10.0
-# Seconds before an embedder is called again after an error; they double up to the maximum.
-MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 600.0
+# Maximum seconds before an embedder is called again after an error.
+MAX_RETRY_SECONDS = 600.0
 NO_SCIPY = "the package SciPy is missing: install svc-notebook[semantic] and restart the service"
+
+
+@dataclass(frozen=True)
+class VectorTimes:
+    """When the vectors of records are computed."""
+
+    # Seconds between two checks, and between two checks of all indices while nothing asks for
+    # vectors: these take milliseconds for hundreds of indices.
+    poll_seconds: float = 0.25
+    idle_seconds: float = 2.0
+    # Seconds without writes before vectors are computed, or since the last time under steady
+    # writes.
+    quiet_seconds: float = 1.0
+    max_wait_seconds: float = 30.0
+    # Seconds before an embedder is called again after an error; they double up to the maximum.
+    min_retry_seconds: float = 5.0
 
 
 @dataclass
@@ -52,12 +63,18 @@ class VectorBuilder:
     """The background thread that computes vectors for the indices that search by them."""
 
     def __init__(
-        self, store: Store, tasks: TaskQueue, catalog: IndexRegistry, embedder: Embedder | None
+        self,
+        store: Store,
+        tasks: TaskQueue,
+        catalog: IndexRegistry,
+        embedder: Embedder | None,
+        times: VectorTimes | None = None,
     ) -> None:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog
         self._embedder = embedder
+        self._times = times or VectorTimes()
         self._thread = BackgroundThread("svc-vectors", self._work, store)
         self._last_seen_task = -1
         self._last_seen_request = 0
@@ -73,19 +90,20 @@ class VectorBuilder:
         self._thread.stop()
 
     def _work(self) -> None:
-        while not self._thread.stopping.wait(POLL_SECONDS):
+        while not self._thread.stopping.wait(self._times.poll_seconds):
             self._thread.attempt(self._check)
 
     def _check(self) -> None:
-        now = time.monotonic()
+        now, times = time.monotonic(), self._times
         if {self._tasks.published, self._tasks.last} != {self._last_seen_task}:
             self._last_seen_task, self._quiet_since = self._tasks.published, now
-            self._check_after = min(self._check_after, now + QUIET_SECONDS + POLL_SECONDS)
+            quiet_check = now + times.quiet_seconds + times.poll_seconds
+            self._check_after = min(self._check_after, quiet_check)
         requests = self._catalog.vector_requests
         if now < self._check_after and requests == self._last_seen_request:
             return
-        quiet_after = self._quiet_since + QUIET_SECONDS
-        self._check_after = quiet_after if now < quiet_after else now + IDLE_SECONDS
+        quiet_after = self._quiet_since + times.quiet_seconds
+        self._check_after = quiet_after if now < quiet_after else now + times.idle_seconds
         self._last_seen_request = requests
         for store, indices in self._catalog.list_open_stores():
             if not any(map(self._catalog.wants_vectors, indices)):
@@ -98,7 +116,9 @@ class VectorBuilder:
         retry = self._retries.get(index.id)
         if retry and now < retry.after:
             return False
-        return now - self._quiet_since > QUIET_SECONDS or now - self._built_at > MAX_WAIT_SECONDS
+        if now - self._quiet_since > self._times.quiet_seconds:
+            return True
+        return now - self._built_at > self._times.max_wait_seconds
 
     @property
     def _computes_latent(self) -> bool:
@@ -172,7 +192,9 @@ class VectorBuilder:
             sys.stderr.write(f"vectors of {index.name}: {problem}\n")
         self._set_problem(indices, problem)
         last = self._retries.get(index.id)
-        seconds = min(2 * last.seconds, MAX_RETRY_SECONDS) if last else MIN_RETRY_SECONDS
+        seconds = self._times.min_retry_seconds
+        if last:
+            seconds = min(2 * last.seconds, MAX_RETRY_SECONDS)
         self._retries[index.id] = _Retry(seconds, time.monotonic() + seconds)
 
     def _set_problem(self, indices: Sequence[PublishedIndex], problem: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from svc_notebook.service.engine.text.word_forms import has_table, standard_table
+from tests.service.past import Clock, settable_clock
 
 # Languages whose compounds and plurals tests search over HTTP.
 LANGUAGES = ("de", "nl")
@@ -16,3 +19,10 @@ def _form_tables() -> None:
     for language in LANGUAGES:
         if not has_table(language):
             standard_table(language)
+
+
+@pytest.fixture
+def clock() -> Iterator[Clock]:
+    """The time of services in this process, which this test sets."""
+    with settable_clock() as clock:
+        yield clock

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from svc_notebook.service import store
 from svc_notebook.service.analytics.ab_test_results import compare_ratios
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside, start_service, stop_service
+from tests.service.past import Clock
 from tests.service.service_process import Outside
-from tests.service.test_search_counts import Clock
 from tests.service.worker_calls import with_workers
 
 LAMPS = [{"objectID": f"L{number}", "title": "desk lamp", "price": number} for number in range(10)]
@@ -29,13 +28,6 @@ HALVES = [
     {"index": "lamps", "trafficPercentage": 50, "description": "now"},
     {"index": "lamps_cheap", "trafficPercentage": 50},
 ]
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(store, "time", clock)
-    return clock
 
 
 @pytest.fixture

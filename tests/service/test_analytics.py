@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 
 import pytest
 
-from svc_notebook.service import store
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
+from tests.service.past import settable_clock
 from tests.service.shop_month import (
     CONVERSIONS,
     DAY_SECONDS,
@@ -27,7 +27,6 @@ from tests.service.shop_month import (
     query_figures,
     revenue,
 )
-from tests.service.test_search_counts import Clock
 
 SEARCHES, USERS = 2000, 400
 
@@ -48,9 +47,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
 
 @pytest.fixture(scope="module")
 def month(shop: Inside) -> Iterator[ShopMonth]:
-    with pytest.MonkeyPatch.context() as patch:
-        clock = Clock()
-        patch.setattr(store, "time", clock)
+    with settable_clock() as clock:
         start = (time.time() // DAY_SECONDS - 30) * DAY_SECONDS
 
         def call(verb: str, path: str, body: Any) -> Any:

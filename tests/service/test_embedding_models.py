@@ -17,11 +17,18 @@ import pytest
 from svc_notebook.data.session import local
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
-from svc_notebook.service.embedding_endpoint import KEY_VARIABLE, PRICE_VARIABLE
+from svc_notebook.service.embedding_endpoint import (
+    CACHE_FILE,
+    KEY_VARIABLE,
+    PRICE_VARIABLE,
+    VectorCache,
+)
 from svc_notebook.service.embedding_models import STATIC_RELEASE, STATIC_REQUIREMENT
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
+from svc_notebook.service.maintenance import MaintenanceLimits
 from svc_notebook.service.search_models import Embedder
 from svc_notebook.service.service import Service
+from svc_notebook.service.vector_builder import VectorTimes
 from tests.conftest import ROOT, Inside
 
 SOFAS = [
@@ -238,36 +245,36 @@ def test_a_file_of_vectors_that_is_damaged_is_not_used(endpoint: Endpoint, tmp_p
     assert embedder.embed(["ab"]).tolist() == [[1, 2]]
 
 
-def test_the_older_vectors_of_a_full_file_are_deleted(
-    endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.service.embedding_endpoint.MAX_CACHE_BYTES", 20_000)
-    embedder = Embedder.load(name_of(endpoint), tmp_path)
+def test_the_older_vectors_of_a_full_file_are_deleted(tmp_path: Path) -> None:
+    cache = VectorCache(tmp_path / CACHE_FILE, "small", max_bytes=20_000)
     texts = [f"text {number}" for number in range(1000)]
 
     for start in range(0, 1000, 100):
-        embedder.embed(texts[start : start + 100])
-    endpoint.requests.clear()
-    embedder.embed([texts[0], texts[-1]])
+        vectors = {text: np.ones(2, np.float32) for text in texts[start : start + 100]}
+        cache.write(vectors)
 
-    assert [body["input"] for _, body in endpoint.requests] == [[texts[0]]]
+    assert cache.read([texts[0], texts[-1]]).keys() == {texts[-1]}
 
 
 # ------------------------------------------------------------------- fusion with latent vectors
 
 
 @pytest.fixture
-def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def start(tmp_path: Path) -> Iterator[Any]:
     """Start a service on one folder, in place of the last one."""
-    monkeypatch.setattr("svc_notebook.service.vector_builder.POLL_SECONDS", 0.01)
-    monkeypatch.setattr("svc_notebook.service.vector_builder.QUIET_SECONDS", 0.0)
-    monkeypatch.setattr("svc_notebook.service.maintenance.POLL_SECONDS", 0.02)
     services: list[Service] = []
 
     def begin(name: str) -> Inside:
         while services:
             services.pop().stop()
-        services.append(Service(tmp_path, embedder=Embedder.load(name)))
+        services.append(
+            Service(
+                tmp_path,
+                embedder=Embedder.load(name),
+                maintenance=MaintenanceLimits(poll_seconds=0.02),
+                vectors=VectorTimes(poll_seconds=0.01, quiet_seconds=0.0),
+            )
+        )
         services[0].start()
         return Inside(App(services[0]))
 

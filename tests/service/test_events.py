@@ -427,14 +427,14 @@ def test_the_call_limit_is_reset_each_minute() -> None:
         quota.count({})
 
 
-def test_old_events_and_too_many_of_them_go(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("svc_notebook.service.events.MAX_EVENTS", 2)
+def test_old_events_and_too_many_of_them_go(tmp_path: Path) -> None:
     service = Service(tmp_path)
+    events = Events(service.store, max_events=2)
     now = current_milliseconds()
     for name, moment in [("a", now), ("old", now - 91 * DAY), ("b", now), ("c", now)]:
-        service.events.store([click(eventName=name)], moment)  # type: ignore[list-item]
+        events.store([click(eventName=name)], moment)  # type: ignore[list-item]
 
-    service.events.delete_due()
+    events.delete_due()
 
     rows = service.store.read("SELECT body FROM events")
     assert [json.loads(body)["eventName"] for [body] in rows] == ["b", "c"]

@@ -23,12 +23,15 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
 from svc_notebook.service.indices.records import find_retired, read_bodies, read_chunks, read_ids
+from svc_notebook.service.maintenance import MaintenanceLimits
 from svc_notebook.service.migrations import MIGRATIONS
 from svc_notebook.service.resources.entries import read_entries
-from svc_notebook.service.service import Service
+from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
+from svc_notebook.service.vector_builder import VectorTimes
 from tests.conftest import examples, wait_published
+from tests.service.past import connect_old
 
 
 def add(service: Service, *ids: str) -> None:
@@ -125,11 +128,8 @@ def test_records_newer_than_the_files_are_indexed_at_the_start(
     again.stop()
 
 
-def test_files_are_written_while_writes_go_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, read_again: list[int]
-) -> None:
-    monkeypatch.setattr("svc_notebook.service.maintenance.SAVE_INTERVAL_SECONDS", 0.0)
-    service = Service(tmp_path)
+def test_files_are_written_while_writes_go_on(tmp_path: Path, read_again: list[int]) -> None:
+    service = Service(tmp_path, maintenance=MaintenanceLimits(save_interval_seconds=0.0))
     service.start()
     names = map(str, count())
     while not list((tmp_path / "engine").rglob("manifest.json")):
@@ -285,12 +285,9 @@ def test_a_store_of_an_older_version_is_taken_over(tmp_path: Path) -> None:
 
 def write_old_folder(folder: Path) -> None:
     """Write what a service kept before records carried stamps: an index and a write to come."""
-    with closing(sqlite3.connect(folder / "service.sqlite")) as connection:
-        for script in MIGRATIONS[:2]:
-            connection.executescript(script)
+    with connect_old(folder / DATABASE, version=2) as connection:
         connection.executescript(
             """
-            PRAGMA user_version = 2;
             INSERT INTO indices VALUES (1, 'films', '{}', '', '', 1, 0, 0);
             CREATE TABLE records_1
                 (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL);
@@ -301,11 +298,10 @@ def write_old_folder(folder: Path) -> None:
         )
 
 
-def test_an_older_version_leaves_newer_records_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_older_version_leaves_newer_records_alone(tmp_path: Path) -> None:
     Service(tmp_path).stop()
-    monkeypatch.setattr("svc_notebook.service.store.MIGRATIONS", MIGRATIONS[:2])
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
 
     with pytest.raises(LocalServiceFailed, match="written by a newer version"):
         Service(tmp_path)
@@ -362,7 +358,7 @@ def test_the_files_of_a_deleted_index_are_swept_away(tmp_path: Path) -> None:
 
 
 def test_engines_are_opened_at_a_start_unless_they_have_too_many_records(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     service = Service(tmp_path)
     service.start()
@@ -371,8 +367,7 @@ def test_engines_are_opened_at_a_start_unless_they_have_too_many_records(
     add(service, "1", "2", "3")
     service.stop()
 
-    monkeypatch.setattr("svc_notebook.service.maintenance.MAX_PRELOADED_RECORDS", 2)
-    again = Service(tmp_path)
+    again = Service(tmp_path, maintenance=MaintenanceLimits(max_preloaded_records=2))
     again.start()
     while not again.catalog.find("shop").engine.is_open:
         time.sleep(0.01)
@@ -396,22 +391,18 @@ def test_segments_are_merged_into_one_without_writes(tmp_path: Path) -> None:
     service.stop()
 
 
-def test_a_piece_without_its_dead_records_is_ready_for_the_first_search(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.service.maintenance.MERGED_RECORDS_PER_QUIET_SECOND", 0)
+def test_a_piece_without_its_dead_records_is_ready_for_the_first_search(tmp_path: Path) -> None:
     service = Service(tmp_path)
     service.start()
     order = {"settings": {"attributeForDistinct": "kind"}, "forward": False}
     service.accept("films", "settings", order)
     add(service, "1", "2", "3")
+    whole = wait_grouped(service, 3)
+
     wait_published(
         service,
         service.accept("films", "steps", encode_operations([BatchOperation("deleteObject", "1")])),
     )
-    whole = wait_grouped(service, 3)
-
-    monkeypatch.setattr("svc_notebook.service.maintenance.MERGED_RECORDS_PER_QUIET_SECOND", 50_000)
 
     assert wait_grouped(service, 2) is not whole
     service.stop()
@@ -546,7 +537,7 @@ def test_a_running_search_still_reads_the_records_of_a_replaced_index(
     service.stop()
 
 
-def test_an_idle_service_looks_at_all_indices_every_two_seconds_and_at_once_on_request(
+def test_an_idle_service_looks_at_all_indices_every_two_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = Service(tmp_path)
@@ -569,15 +560,20 @@ def test_an_idle_service_looks_at_all_indices_every_two_seconds_and_at_once_on_r
     assert passes["remove_leftovers"] <= 3
     assert passes["list_open_stores"] <= 3
 
-    # Without a request, the next check but one would come in an hour.
-    monkeypatch.setattr("svc_notebook.service.vector_builder.IDLE_SECONDS", 3600.0)
-    passes.clear()
-    while not passes["list_open_stores"]:
-        time.sleep(0.01)
-    passes.clear()
-    index = service.catalog.get("films")
-    assert index
+    service.stop()
+
+
+def test_an_idle_service_computes_vectors_at_once_on_request(tmp_path: Path) -> None:
+    # Without a request, the next check of all indices comes in an hour.
+    service = Service(tmp_path, vectors=VectorTimes(quiet_seconds=0.1, idle_seconds=3600.0))
+    service.start()
+    lamp = BatchOperation("addObject", "1", b'{"objectID":"1","title":"lamp"}')
+    wait_published(service, service.accept("films", "steps", encode_operations([lamp])))
+    index = service.catalog.find("films")
+    segments = index.engine.get().segment_store
+    time.sleep(1)  # until the check that the write asks for is done
+
+    assert segments.vectors is None
     service.catalog.request_vectors(index)
-    while not passes["list_open_stores"]:
-        time.sleep(0.01)
+    assert wait_until(lambda: segments.vectors is not None)
     service.stop()

@@ -17,9 +17,10 @@ from svc_notebook.service.app import App
 from svc_notebook.service.engine import SegmentStore
 from svc_notebook.service.engine.index.storage import load_vectors
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
+from svc_notebook.service.maintenance import MaintenanceLimits
 from svc_notebook.service.search_models import Embedder
 from svc_notebook.service.service import Service
-from svc_notebook.service.vector_builder import VectorBuilder
+from svc_notebook.service.vector_builder import VectorBuilder, VectorTimes
 from tests.conftest import Inside
 from tests.service.test_serve import run
 
@@ -28,6 +29,10 @@ RECORDS: list[dict[str, Any]] = [
     for number, title in enumerate(["flour butter oven", "sail sea wave"] * 10)
 ]
 NEURAL = {"mode": "neuralSearch"}
+# Vectors are computed at once, or not at all; files are written at once.
+AT_ONCE = VectorTimes(poll_seconds=0.01, quiet_seconds=0.0, min_retry_seconds=0.01)
+NEVER = VectorTimes(quiet_seconds=3600.0, max_wait_seconds=3600.0)
+OFTEN = MaintenanceLimits(poll_seconds=0.02)
 MIN_DIFFERENCE = {"semanticSearch": {"localMinSimilarity": 0.5}}
 Ask = Callable[..., dict[str, Any]]
 
@@ -38,14 +43,6 @@ def embed_topics(texts: list[str]) -> list[list[float]]:
     return [[1.0, 0.0] if any(word in text for word in boats) else [0.0, 1.0] for text in texts]
 
 
-@pytest.fixture(autouse=True)
-def _fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.service.vector_builder.POLL_SECONDS", 0.01)
-    monkeypatch.setattr("svc_notebook.service.vector_builder.QUIET_SECONDS", 0.0)
-    monkeypatch.setattr("svc_notebook.service.maintenance.POLL_SECONDS", 0.02)
-    monkeypatch.setattr("svc_notebook.service.vector_builder.MIN_RETRY_SECONDS", 0.01)
-
-
 class Own:
     """A service of a test's own, which may be started again on its folder."""
 
@@ -53,10 +50,10 @@ class Own:
         self.folder = folder
         self.services: list[Service] = []
 
-    def start(self, function: Any = None) -> Inside:
+    def start(self, function: Any = None, vectors: VectorTimes = AT_ONCE) -> Inside:
         self.stop()
         embedder = Embedder("tests:function", function) if function else None
-        service = Service(self.folder, embedder=embedder)
+        service = Service(self.folder, embedder=embedder, maintenance=OFTEN, vectors=vectors)
         service.start()
         self.services.append(service)
         return Inside(App(service))
@@ -221,22 +218,19 @@ def test_another_order_of_attributes_and_a_language_have_other_vectors(own: Own)
     assert {hit["kind"] for hit in answer["hits"]} == {"boat"}
 
 
-def test_outdated_vectors_are_reported_until_they_are_computed_again(
-    own: Own, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_outdated_vectors_are_reported_until_they_are_computed_again(own: Own) -> None:
     inside = own.start()
     inside.fill("shop", *RECORDS, searchableAttributes=["title", "kind"], **NEURAL)
     wait_ready(inside)
-    with monkeypatch.context() as patch:
-        for name in ("QUIET_SECONDS", "MAX_WAIT_SECONDS"):
-            patch.setattr(f"svc_notebook.service.vector_builder.{name}", 3600.0)
-        change = {"searchableAttributes": ["kind", "title"]}
-        inside.done("PUT", "/1/indexes/shop/settings", change)
-        answer = ask(inside, "sea")
+    inside = own.start(vectors=NEVER)
+    change = {"searchableAttributes": ["kind", "title"]}
+    inside.done("PUT", "/1/indexes/shop/settings", change)
+    answer = ask(inside, "sea")
 
     note = "vectors are being computed; similarities are those of earlier settings"
     assert note in answer["message"]
     assert answer["hits"]
+    inside = own.start()
     while "message" in ask(inside, "sea"):
         time.sleep(0.01)
 

@@ -10,40 +10,20 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service import store
 from svc_notebook.service.analytics.search_counts import (
     CountedSearch,
     Retention,
     SearchCounter,
     is_refinement,
 )
-from svc_notebook.service.migrations import MIGRATIONS
 from svc_notebook.service.service import DATABASE
 from svc_notebook.service.store import Store
 from tests.conftest import Inside, start_service
+from tests.service.past import Clock, connect_old
 from tests.service.service_process import Outside
 from tests.service.worker_calls import with_workers
 
 LAMPS = [{"objectID": str(number), "title": "desk lamp", "brand": "Lumo"} for number in range(30)]
-
-
-class Clock:
-    """The time of the service, which tests move."""
-
-    def __init__(self) -> None:
-        self.seconds = time.time()
-
-    def time_ns(self) -> int:
-        return int(self.seconds * 1e9)
-
-    monotonic = staticmethod(time.monotonic)
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(store, "time", clock)
-    return clock
 
 
 @pytest.fixture
@@ -224,32 +204,22 @@ def test_a_kill_loses_at_most_the_searches_of_the_last_second(tmp_path: Path) ->
     store.close()
 
 
-def test_outcomes_of_events_stored_before_are_added(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr("svc_notebook.service.store.MIGRATIONS", MIGRATIONS[:7])
-        earlier = Store(tmp_path / DATABASE)
+def test_outcomes_of_events_stored_before_are_added(tmp_path: Path) -> None:
     body = (
         '{"eventType":"conversion","queryID":"q","objectIDs":["1","2"],"value":"8",'
         '"currency":"eur","eventSubtype":"purchase",'
         '"objectData":[{"price":"2.5","quantity":2},{"queryID":"other"}]}'
     )
-    with earlier.writing() as connection:
+    with connect_old(tmp_path / DATABASE, version=7) as connection:
         connection.execute(
             "INSERT INTO events (time, index_name, kind, token, body) VALUES (1, 'a', ?, 'b', ?)",
             ("conversion", body.encode()),
         )
-    earlier.close()
-    with monkeypatch.context() as patch:
-        patch.setattr("svc_notebook.service.store.MIGRATIONS", MIGRATIONS[:10])
-        counting = Store(tmp_path / DATABASE)
-    with counting.writing() as connection:
+    with connect_old(tmp_path / DATABASE, version=10) as connection:
         connection.execute(
             "INSERT INTO counted (time, index_name, query, hits, user, query_id) "
             "VALUES (1, 'a', '', 1, 'b', 'q')"
         )
-    counting.close()
 
     store = Store(tmp_path / DATABASE)
 

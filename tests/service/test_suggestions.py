@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service import store
 from svc_notebook.service.suggestion_builder import SuggestionBuilder
 from tests.conftest import Inside
-from tests.service.test_search_counts import Clock
+from tests.service.past import Clock
 
 SUGGESTIONS = "films_suggestions"
 FILMS = [
@@ -109,12 +108,8 @@ def test_facet_values_other_indices_and_replicas_add_queries(shop: Inside) -> No
     assert "garden" not in build(shop)
 
 
-def test_suggestions_are_built_again_each_day(
-    shop: Inside, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_suggestions_are_built_again_each_day(shop: Inside, clock: Clock) -> None:
     build(shop)
-    clock = Clock()
-    monkeypatch.setattr(store, "time", clock)
     first = shop.call("GET", f"/1/configs/{SUGGESTIONS}/status").json()
     builder = SuggestionBuilder(shop.app.service)
     assert first["isRunning"] is False

@@ -25,6 +25,7 @@ from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.server import MAX_DEFAULT_WORKERS, choose_workers
 from svc_notebook.service.service import WorkerCounts
 from svc_notebook.service.store import Store
+from svc_notebook.service.vector_builder import VectorTimes
 from svc_notebook.service.workers import process
 from svc_notebook.service.workers.messages import (
     LENGTH_BYTES,
@@ -431,13 +432,10 @@ def test_the_default_is_a_worker_for_each_processor(monkeypatch: pytest.MonkeyPa
     assert choose_workers(None) == min(len(os.sched_getaffinity(0)), MAX_DEFAULT_WORKERS)
 
 
-def test_searches_by_vectors_are_answered_in_the_service(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("svc_notebook.service.vector_builder.POLL_SECONDS", 0.01)
-    monkeypatch.setattr("svc_notebook.service.vector_builder.QUIET_SECONDS", 0.0)
+def test_searches_by_vectors_are_answered_in_the_service(tmp_path: Path) -> None:
     titles = ["flour butter oven", "sail sea wave"] * 10
-    with with_workers(tmp_path) as inside:
+    at_once = VectorTimes(poll_seconds=0.01, quiet_seconds=0.0)
+    with with_workers(tmp_path, vectors=at_once) as inside:
         records = [{"objectID": str(n), "title": title} for n, title in enumerate(titles)]
         settings = {"mode": "neuralSearch", "attributesForFaceting": ["searchable(title)"]}
         inside.fill("shop", *records, **settings)

@@ -15,6 +15,7 @@ import httpx
 
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
+from svc_notebook.service.vector_builder import VectorTimes
 from tests.conftest import Inside
 
 # What differs between two answers to the same search.
@@ -100,9 +101,11 @@ def without_own_members(response: httpx.Response) -> bytes:
 
 
 @contextmanager
-def with_workers(folder: Path, count: int = 2, seconds: float = 4.0) -> Iterator[WithWorkers]:
+def with_workers(
+    folder: Path, count: int = 2, seconds: float = 4.0, vectors: VectorTimes | None = None
+) -> Iterator[WithWorkers]:
     """Run a service whose workers are ready."""
-    service = Service(folder)
+    service = Service(folder, vectors=vectors)
     service.start()
     inside = WithWorkers(service, count, seconds)
     try:

@@ -64,8 +64,8 @@ def test_an_address_behind_a_tunnel_is_not_public(address: str) -> None:
 
 
 def test_outdated_tables_of_python_allow_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ipaddress.IPv4Address, "is_global", True)
-    monkeypatch.setattr(ipaddress.IPv6Address, "is_global", True)
+    for version in (ipaddress.IPv4Address, ipaddress.IPv6Address):
+        monkeypatch.setattr(version, "is_global", True)
 
     for network in NOT_PUBLIC:
         assert [one for one in some_of(network) if ssrf_guard.is_public(ip_address(one))] == []

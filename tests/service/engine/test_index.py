@@ -16,6 +16,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index, Schema, SegmentStore
 from svc_notebook.service.engine.index import segment_store
 from svc_notebook.service.engine.index.segment import Segment, SegmentReader, merge_readers
+from svc_notebook.service.engine.index.segment_store import SegmentLimits
 from svc_notebook.service.engine.index.storage import read_segment
 from tests.service.engine import cases
 
@@ -30,6 +31,14 @@ SETTINGS = {"searchableAttributes": ["title"], "attributesForFaceting": ["brand"
 
 def make_index(records: Sequence[Record] = LAMPS, settings: Mapping[str, Any] = SETTINGS) -> Index:
     index = Index(settings)
+    index.put(records)
+    return index
+
+
+def make_limited_index(
+    records: Sequence[Record] = LAMPS, settings: Mapping[str, Any] = SETTINGS, **limits: int
+) -> Index:
+    index = Index(settings, SegmentStore(Schema.of(settings), limits=SegmentLimits(**limits)))
     index.put(records)
     return index
 
@@ -264,15 +273,14 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("limit", ["LARGE_SEGMENT_RECORDS", "LARGE_SEGMENT_BYTES"])
+@pytest.mark.parametrize("limit", ["large_segment_records", "large_segment_bytes"])
 @pytest.mark.sampled(3)
 def test_a_saved_segment_is_mapped_and_answers_the_same(
-    tmp_path: Path, limit: str, seed: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, limit: str, seed: int
 ) -> None:
-    monkeypatch.setattr(segment_store, limit, 1)
     random = Random(seed)
     settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
-    index, kept = Index(settings), Index(settings)
+    index, kept = make_limited_index([], settings, **{limit: 1}), Index(settings)
     for stamp in range(8):
         some = [cases.make_record(random, random.randrange(200)) for _ in range(60)]
         gone = random.sample(find(index), 2) if stamp else []
@@ -293,15 +301,15 @@ def test_a_saved_segment_is_mapped_and_answers_the_same(
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.sampled(3)
-def test_merged_segments_stay_below_the_maximum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merged_segments_stay_below_the_maximum(seed: int) -> None:
     random = Random(seed)
     settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
-    limited, whole = Index(settings), Index(settings)
+    limited = make_limited_index([], settings, max_merged_records=100)
+    whole = Index(settings)
     for step in range(30):
         some = [cases.make_record(random, random.randrange(900)) for _ in range(30)]
         gone = random.sample(find(whole), 5) if step else []
-        for index, maximum in ((limited, 100), (whole, 2**21)):
-            monkeypatch.setattr(segment_store, "MAX_MERGED_RECORDS", maximum)
+        for index in (limited, whole):
             index.put(some)
             index.delete(gone)
             if step % 10 == 9:
@@ -315,9 +323,8 @@ def test_merged_segments_stay_below_the_maximum(seed: int, monkeypatch: pytest.M
     assert len(whole.segment_store.readers) == 1
 
 
-def test_compacting_leaves_full_segments_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment_store, "MAX_MERGED_RECORDS", 5)
-    index = Index(SETTINGS)
+def test_compacting_leaves_full_segments_alone() -> None:
+    index = make_limited_index([], max_merged_records=5)
     for start in (0, 4, 8, 10):
         count = 4 if start < 8 else 2
         index.put([{"objectID": str(start + place), "title": "lamp"} for place in range(count)])
@@ -346,14 +353,13 @@ def test_only_large_segments_are_read_from_their_files(tmp_path: Path) -> None:
 
     assert not any(reader.segment.mapped for reader in few.segment_store.readers)
     assert all(reader.segment.mapped for reader in many.segment_store.readers)
-    assert len(many) < segment_store.LARGE_SEGMENT_RECORDS
+    assert len(many) < many.segment_store.limits.large_segment_records
 
 
 def test_records_deleted_while_a_file_is_mapped_stay_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_store, "LARGE_SEGMENT_RECORDS", 1)
-    index = make_index()
+    index = make_limited_index(large_segment_records=1)
 
     def read_slowly(folder: Path, name: str) -> Segment:
         index.delete(["1"])
@@ -368,8 +374,7 @@ def test_records_deleted_while_a_file_is_mapped_stay_deleted(
 def test_a_merge_succeeds_while_its_segments_are_mapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_store, "LARGE_SEGMENT_RECORDS", 1)
-    index = make_index()
+    index = make_limited_index(large_segment_records=1)
     index.put([{"objectID": "4", "title": "Lamp four"}])
 
     def merge_slowly(run: Sequence[SegmentReader]) -> SegmentReader:
@@ -389,10 +394,10 @@ def test_a_merge_succeeds_while_its_segments_are_mapped(
 def test_pages_of_files_are_released_before_a_merge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(segment_store, "LARGE_SEGMENT_RECORDS", 1)
     texts = [f"lamp {number}" for number in range(60_000)]
-    index = Index({"searchableAttributes": ["title"]})
-    index.put([{"objectID": text, "title": text} for text in texts])
+    index = make_index(
+        [{"objectID": text, "title": text} for text in texts], {"searchableAttributes": ["title"]}
+    )
     index.save(tmp_path, 1)
     (segment,) = (reader.segment for reader in index.segment_store.readers)
     sums = [array.sum() for array in segment.postings.arrays().values()]
@@ -411,10 +416,11 @@ def test_pages_of_files_are_released_before_a_merge(
     assert before - pages[0] > size / 2
     assert [array.sum() for array in segment.postings.arrays().values()] == sums
     assert len(index) == len(texts) - 1
-    monkeypatch.setattr(segment_store, "release_mapped_pages", lambda: pytest.fail("released"))
     small = make_index()
     small.delete(["1"])
+    before = psutil.Process().memory_info().shared
     small.compact()
+    assert before - psutil.Process().memory_info().shared < size / 4
 
 
 def test_a_kept_order_references_only_rows() -> None:
@@ -582,11 +588,8 @@ def test_a_stricter_filter_never_adds_and_an_optional_word_never_loses(seed: int
         assert set(find(index, query, **plain)) <= more or not query
 
 
-def test_large_segments_are_merged_later_while_writes_wait(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(segment_store, "BUSY_SEGMENT_RECORDS", 2)
-    store = SegmentStore(Schema())
+def test_large_segments_are_merged_later_while_writes_wait() -> None:
+    store = SegmentStore(Schema(), limits=SegmentLimits(busy_segment_records=2))
 
     def write(records: int, *, busy: bool) -> int:
         names = [f"{len(store)}-{number}" for number in range(records)]

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from svc_notebook.service.engine import Index, SearchResult
-from svc_notebook.service.engine.index import storage
+from svc_notebook.service.engine.index.storage import MANIFEST
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 
@@ -262,12 +263,13 @@ def test_a_joined_query_costs_one_typo() -> None:
     assert hit["_rankingInfo"]["proximityDistance"] == 2
 
 
-def test_files_of_the_earlier_format_are_not_loaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(storage, "FILE_FORMAT", 3)
-        index = make_index(["L'eau"])
-        index.save(tmp_path, 7)
+def test_files_of_the_earlier_format_are_not_loaded(tmp_path: Path) -> None:
+    index = make_index(["L'eau"])
+    index.save(tmp_path, 7)
+    manifest = msgspec.json.decode((tmp_path / MANIFEST).read_bytes())
+    assert Index.load(tmp_path, index.settings) is not None
+
+    earlier = msgspec.json.encode({**manifest, "format": 3})
+    (tmp_path / MANIFEST).write_bytes(earlier)
 
     assert Index.load(tmp_path, index.settings) is None

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.engine import Index, SearchResult, execution
-from svc_notebook.service.engine.ranking import occurrences, top_k_pruning
+from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine.ranking import top_k_pruning
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
@@ -35,15 +35,14 @@ TOLD = ("aroundLatLng", "automaticRadius")
 
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(INDICES))
-def test_the_engine_agrees_with_the_oracle(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    if seed % 2:  # several threads search the segments
-        monkeypatch.setattr(execution, "MIN_PARALLEL_RECORDS", 0)
-        monkeypatch.setattr(execution.segment_threads, "most", 3)
-    if seed % 3:  # rows are pruned however few there are
-        monkeypatch.setattr(top_k_pruning, "MIN_LEADING_CANDIDATES", 0)
-        monkeypatch.setattr(top_k_pruning, "ADJACENT_FACTOR", 1)
-        monkeypatch.setattr(occurrences, "MIN_SOUGHT_OCCURRENCES", 0)
-    if seed % 3 == 1:
+def test_the_engine_agrees_with_the_oracle(
+    seed: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if seed % 2:
+        request.getfixturevalue("threads_for_few_records")
+    if seed % 3:
+        request.getfixturevalue("pruning_of_few_rows")
+    if seed % 3 == 1:  # by words, too
         monkeypatch.setattr(top_k_pruning, "MIN_CANDIDATES", 0)
     random = Random(seed)
     settings = cases.make_settings(random)

@@ -81,10 +81,8 @@ def test_callers_share_the_threads_without_waiting_for_each_other() -> None:
 
 
 @pytest.fixture
-def index(monkeypatch: pytest.MonkeyPatch) -> Index:
+def index(threads_for_few_records: None) -> Index:
     """An index of four segments, which several threads search."""
-    monkeypatch.setattr(execution, "MIN_PARALLEL_RECORDS", 0)
-    monkeypatch.setattr(execution.segment_threads, "most", 3)
     random = Random(1)
     index = Index(cases.make_settings(random))
     for part in range(4):

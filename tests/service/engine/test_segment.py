@@ -50,8 +50,9 @@ def _in_order(records: Iterable[Record]) -> list[Record]:
 def test_a_merge_equals_indexing_all_records_together(
     seed: int, block: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(term_dictionary, "BLOCK_STRINGS", block)
-    monkeypatch.setattr(postings, "CHUNK_OCCURRENCES", at_once)
+    limits = ((term_dictionary, "BLOCK_STRINGS", block), (postings, "CHUNK_OCCURRENCES", at_once))
+    for module, name, count in limits:
+        monkeypatch.setattr(module, name, count)
     random = Random(seed)
     shape = Schema.of(cases.make_settings(random))
     records = _in_order(cases.make_record(random, number) for number in range(60))
@@ -119,8 +120,9 @@ def test_a_file_without_lengths_is_counted_when_they_are_needed() -> None:
 def test_leading_occurrences_are_those_at_the_first_positions(
     seed: int, stored: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postings, "MIN_STORED_OCCURRENCES", stored)
-    monkeypatch.setattr(postings, "CHUNK_OCCURRENCES", 1 << (seed * 3))
+    limits = {"MIN_STORED_OCCURRENCES": stored, "CHUNK_OCCURRENCES": 1 << (seed * 3)}
+    for name, count in limits.items():
+        monkeypatch.setattr(postings, name, count)
     random = Random(seed)
     shape = Schema.of(cases.make_settings(random))
     records = _in_order(cases.make_record(random, number) for number in range(50))

@@ -17,7 +17,7 @@ from svc_notebook.errors import BadInput, LocalServiceFailed
 from svc_notebook.service.engine import Index, SearchResult, SegmentStore
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.storage import VECTORS_SUFFIX
-from svc_notebook.service.engine.ranking import rank_fusion
+from svc_notebook.service.engine.ranking import rank_fusion, search_plan
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pin, Pins
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
@@ -209,8 +209,8 @@ def test_pages_are_parts_of_one_order(seed: int, size: int, query: str) -> None:
 def test_hits_beyond_those_that_are_fused_follow_in_their_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rank_fusion, "FUSED_HITS", 5)
-    monkeypatch.setattr("svc_notebook.service.engine.ranking.search_plan.FUSED_HITS", 5)
+    for module in (rank_fusion, search_plan):
+        monkeypatch.setattr(module, "FUSED_HITS", 5)
     index = make_index(make_records(60))
     add_vectors(index.segment_store)
     by_words = ids(find(index, "the", mode="keywordSearch"))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,8 +17,11 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index, SearchResult, SegmentStore
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.ranking.promoted_hits import Pins
-from svc_notebook.service.engine.semantic import latent_model
-from svc_notebook.service.engine.semantic.latent_model import LatentModel, ModelSettings
+from svc_notebook.service.engine.semantic.latent_model import (
+    MODEL_FORMAT,
+    LatentModel,
+    ModelSettings,
+)
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from tests.conftest import examples
@@ -460,30 +464,36 @@ def test_a_copy_keeps_the_vectors_and_their_settings() -> None:
     assert find(index.copy(), "sea wave").notes == ()
 
 
+arrays_of = LatentModel.arrays
+
+
 def without_settings(model: LatentModel) -> dict[str, Array]:
     """Return the arrays of a model as they were stored before they had settings."""
     return {name: array for name, array in arrays_of(model).items() if name != "settings"}
 
 
-arrays_of = LatentModel.arrays
+def of_later_format(model: LatentModel) -> dict[str, Array]:
+    """Return the arrays of a model as a later version may store them."""
+    _, *values = msgspec.json.decode(arrays_of(model)["settings"].tobytes())
+    stored = msgspec.json.encode([MODEL_FORMAT + 1, *values])
+    return {**arrays_of(model), "settings": np.frombuffer(stored, np.uint8)}
 
 
-@pytest.mark.parametrize("older", [False, True])
+@pytest.mark.parametrize("arrays", [without_settings, of_later_format])
 def test_saved_vectors_of_another_format_are_not_loaded(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, older: bool
+    tmp_path: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    arrays: Callable[[LatentModel], dict[str, Array]],
 ) -> None:
     index = make_index(make_records(60))
     add_vectors(index.segment_store)
     index.save(tmp_path, 1)
 
     loaded = Index.load(tmp_path, index.settings)
-    if older:
-        monkeypatch.setattr(LatentModel, "arrays", without_settings)
-        other = make_index(make_records(60))
-        add_vectors(other.segment_store)
-        other.save(tmp_path, 2)
-    else:
-        monkeypatch.setattr(latent_model, "MODEL_FORMAT", 3)
+    monkeypatch.setattr(LatentModel, "arrays", arrays)
+    other = make_index(make_records(60))
+    add_vectors(other.segment_store)
+    other.save(tmp_path, 2)
     later = Index.load(tmp_path, index.settings)
 
     assert loaded is not None

@@ -11,7 +11,6 @@ import pytest
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import read_query
-from svc_notebook.service.engine.ranking import occurrences, top_k_pruning
 from svc_notebook.service.engine.ranking.ranking import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import STEP_HITS, SearchPlan
@@ -138,12 +137,10 @@ SYNONYMS = [
 @pytest.mark.parametrize("searched", SEARCHED)
 @pytest.mark.parametrize("params", SMALL_RANKINGS)
 @pytest.mark.sampled(30)
+@pytest.mark.usefixtures("pruning_of_few_rows")
 def test_the_best_of_few_rows_are_the_first_of_the_full_order(
-    searched: list[str], params: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    searched: list[str], params: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(top_k_pruning, "MIN_LEADING_CANDIDATES", 0)
-    monkeypatch.setattr(top_k_pruning, "ADJACENT_FACTOR", 1)
-    monkeypatch.setattr(occurrences, "MIN_SOUGHT_OCCURRENCES", 0)
     if not searched:
         params = {name: params[name] for name in params.keys() - {"restrictSearchableAttributes"}}
     random = Random(repr((searched, params)))

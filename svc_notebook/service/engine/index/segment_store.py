@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from svc_notebook.service.engine.index.flatten import Record
@@ -27,17 +28,28 @@ from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 
 # Number of segments of one size class that are merged into one of the next.
 MERGE_FACTOR = 4
-# While more writes wait, segments of at least so many records are merged in larger numbers.
-BUSY_MERGE_FACTOR, BUSY_SEGMENT_RECORDS = 8, 4096
+# The same for large segments while more writes wait.
+BUSY_MERGE_FACTOR = 8
 MIN_SEGMENT_RECORDS = 256
-# Maximum number of records of a merged segment, which needs memory until it is saved.
-MAX_MERGED_RECORDS = 2**21
-# Segments of at least this many records are memory-mapped once they are saved.
-LARGE_SEGMENT_RECORDS = 50_000
-# Segments with files of at least this size are memory-mapped, too.
-LARGE_SEGMENT_BYTES = 16 * 2**20
 
 Chunks = Callable[[], Iterable[Sequence[Record]]]
+
+
+@dataclass(frozen=True)
+class SegmentLimits:
+    """The sizes of segments at which they are merged and mapped in another way."""
+
+    # Maximum number of records of a merged segment, which needs memory until it is saved.
+    max_merged_records: int = 2**21
+    # While more writes wait, segments of at least so many records are merged in larger numbers.
+    busy_segment_records: int = 4096
+    # Segments of at least this many records are memory-mapped once they are saved.
+    large_segment_records: int = 50_000
+    # Segments with files of at least this size are memory-mapped, too.
+    large_segment_bytes: int = 16 * 2**20
+
+
+DEFAULT_LIMITS = SegmentLimits()
 
 
 class SegmentStore:
@@ -54,6 +66,7 @@ class SegmentStore:
         readers: Sequence[SegmentReader] = (),
         vectors: VectorIndex | None = None,
         model_settings: ModelSettings = DEFAULT_SETTINGS,
+        limits: SegmentLimits = DEFAULT_LIMITS,
     ) -> None:
         self.schema = schema
         self.readers = tuple(readers)
@@ -61,6 +74,7 @@ class SegmentStore:
         self.folder: Path | None = None
         self.vectors = vectors
         self.model_settings = model_settings
+        self.limits = limits
         self._publishing = threading.Lock()
 
     @classmethod
@@ -114,12 +128,14 @@ class SegmentStore:
 
     def merge_small_segments(self, *, busy: bool = False) -> None:
         """Merge segments while a size class is full; `busy` means that more writes wait."""
-        while readers := _find_full_size_class(self.readers, busy=busy):
+        while readers := _find_full_size_class(self.readers, self.limits, busy=busy):
             self._merge(readers)
 
     def fork(self) -> SegmentStore:
         """Return an independent store of the same records."""
-        return SegmentStore(self.schema, self.readers, self.vectors, self.model_settings)
+        return SegmentStore(
+            self.schema, self.readers, self.vectors, self.model_settings, self.limits
+        )
 
     def for_schema(self, schema: Schema, records: Chunks) -> SegmentStore:
         """Return a store for a schema: this one if it suffices, else one of all `records()`."""
@@ -130,7 +146,7 @@ class SegmentStore:
 
         `after_merge` is called after each merge: a segment that is saved then needs no memory.
         """
-        for readers in _group_by_size(self.readers):
+        for readers in _group_by_size(self.readers, self.limits):
             if len(readers) > 1 or readers[0].count < len(readers[0].segment):
                 # A merge reads all pages of its segments; those of small ones are not of files.
                 if any(reader.segment.mapped for reader in readers):
@@ -147,8 +163,8 @@ class SegmentStore:
         for reader in readers:
             segment = reader.segment
             if not segment.mapped and (
-                len(segment) >= LARGE_SEGMENT_RECORDS
-                or measure_segment(folder, segment.name) >= LARGE_SEGMENT_BYTES
+                len(segment) >= self.limits.large_segment_records
+                or measure_segment(folder, segment.name) >= self.limits.large_segment_bytes
             ):
                 self._map_from_file(folder, segment)
 
@@ -193,27 +209,29 @@ class SegmentStore:
 
 
 def _find_full_size_class(
-    readers: Sequence[SegmentReader], *, busy: bool
+    readers: Sequence[SegmentReader], limits: SegmentLimits, *, busy: bool
 ) -> Sequence[SegmentReader]:
     """Return the readers to merge of the smallest size class that is full."""
     classes: dict[int, list[SegmentReader]] = {}
     for reader in readers:
         classes.setdefault(_size_class(reader.count), []).append(reader)
     for _, members in sorted(classes.items()):
-        smallest = _group_by_size(members)[0]
-        large = smallest[0].count >= BUSY_SEGMENT_RECORDS
+        smallest = _group_by_size(members, limits)[0]
+        large = smallest[0].count >= limits.busy_segment_records
         if len(smallest) >= (BUSY_MERGE_FACTOR if busy and large else MERGE_FACTOR):
             return smallest
     return []
 
 
-def _group_by_size(readers: Iterable[SegmentReader]) -> list[list[SegmentReader]]:
+def _group_by_size(
+    readers: Iterable[SegmentReader], limits: SegmentLimits
+) -> list[list[SegmentReader]]:
     """Group readers, the smallest first, each group with as many records as may be merged."""
     groups: list[list[SegmentReader]] = []
     total = 0
     for reader in sorted(readers, key=lambda candidate: candidate.count):
         total += reader.count
-        if not groups or total > MAX_MERGED_RECORDS:
+        if not groups or total > limits.max_merged_records:
             groups.append([])
             total = reader.count
         groups[-1].append(reader)
