@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import io
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from hypothesis import HealthCheck, settings
 
 from svc_notebook.core.locked_folders import remove_abandoned
 from svc_notebook.data.client import Client
+from svc_notebook.data.loading.sending import concurrency_limiter
 from svc_notebook.data.session import connection
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
@@ -250,6 +252,56 @@ def _connection_of_this_test() -> Iterator[None]:
     before = connection._current
     yield
     set_current(before)
+
+
+@pytest.fixture
+def without_package(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Make imports fail until the end of a test: `without_package("yaml", "openpyxl")`."""
+
+    def forbid(*names: str) -> None:
+        for name in names:
+            monkeypatch.setitem(sys.modules, name, None)
+
+    return forbid
+
+
+@pytest.fixture
+def temporary_files_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Write temporary files to a folder: `temporary_files_in(tmp_path)`."""
+
+    def choose(folder: Path) -> None:
+        monkeypatch.setenv("TMPDIR", str(folder))
+        monkeypatch.setattr(tempfile, "tempdir", None)
+
+    return choose
+
+
+@pytest.fixture
+def standard_input(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Give this process a standard input: `standard_input(b"y", terminal=True)`, or None."""
+
+    def give(content: bytes | None, *, terminal: bool = False) -> None:
+        stream = None if content is None else StandardInput(content, terminal=terminal)
+        monkeypatch.setattr(sys, "stdin", stream)
+
+    return give
+
+
+class StandardInput(io.TextIOWrapper):
+    """A standard input: what is typed into a terminal, or comes through a pipe."""
+
+    def __init__(self, content: bytes, *, terminal: bool) -> None:
+        super().__init__(io.BufferedReader(io.BytesIO(content)), encoding="utf-8")
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+@pytest.fixture
+def short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loads send again soon after a refusal: pauses of seconds would be most of a test."""
+    monkeypatch.setattr(concurrency_limiter, "MAX_BACKOFF_SECONDS", 0.05)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,6 @@ import pytest
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.data.client.retry import RetryPolicy
-from svc_notebook.data.loading.sending import concurrency_limiter
 from svc_notebook.errors import CallFailed, Unreachable
 from tests.conftest import Running
 from tests.hostile import network
@@ -137,7 +136,7 @@ def test_what_is_certain_to_have_failed_is_sent_again_increments_too(
 
 
 def test_a_load_that_is_told_to_slow_down_does(
-    service: Running, direct: Client, index: str, monkeypatch: pytest.MonkeyPatch
+    service: Running, direct: Client, index: str, short_backoff: None
 ) -> None:
     refused: list[bool] = []
 
@@ -151,8 +150,6 @@ def test_a_load_that_is_told_to_slow_down_does(
         refused.append(proxy.busy >= 2)
         return network.slow_down if refused[-1] else take_time
 
-    # A second's wait after each refusal would be most of this test.
-    monkeypatch.setattr(concurrency_limiter, "MAX_BACKOFF_SECONDS", 0.05)
     proxy = Proxy(service.url, two_at_once)
     frame = pd.DataFrame({"objectID": [f"{n:05d}" for n in range(1500)], "n": 1})
 
@@ -166,9 +163,8 @@ def test_a_load_that_is_told_to_slow_down_does(
 
 
 def test_a_service_that_stays_away_is_told_in_bounded_time(
-    service: Running, index: str, monkeypatch: pytest.MonkeyPatch
+    service: Running, index: str, short_backoff: None
 ) -> None:
-    monkeypatch.setattr(concurrency_limiter, "MAX_BACKOFF_SECONDS", 0.2)
     proxy = Proxy(service.url, lambda proxy, request: gone_after(proxy, 10))
     frame = pd.DataFrame({"objectID": [str(n) for n in range(1000)], "n": 1})
 

@@ -278,12 +278,12 @@ def _close(connection: duckdb.DuckDBPyConnection) -> None:
             return
 
 
-def machine_megabytes() -> int:
+def machine_megabytes(limit_files: Sequence[str] = CONTAINER_LIMITS) -> int:
     """Return the memory of the machine, or of the container, in MB; 8,000 if it is unknown."""
     sizes = []
     with suppress(AttributeError, OSError, ValueError):  # not every system defines these names
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    for limit in CONTAINER_LIMITS:
+    for limit in limit_files:
         with suppress(OSError, ValueError):
             sizes.append(int(Path(limit).read_text(encoding="ascii")))
     return min((size for size in sizes if size > 0), default=DEFAULT_MACHINE_BYTES) // 1_000_000

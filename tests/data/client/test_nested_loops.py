@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-import types
+from contextlib import closing
 
 import pytest
 
@@ -45,13 +45,16 @@ def test_it_may_be_allowed_twice() -> None:
     assert ran.stdout == "7\n", ran.stderr
 
 
-def test_it_is_refused_inside_uvloop(monkeypatch: pytest.MonkeyPatch) -> None:
-    loop = types.new_class("Loop")
-    monkeypatch.setattr(loop, "__module__", "uvloop.loop")
-    monkeypatch.setattr(asyncio, "_get_running_loop", loop)
+def test_it_is_refused_inside_uvloop() -> None:
+    class Loop(asyncio.SelectorEventLoop):
+        __module__ = "uvloop.loop"
 
-    with pytest.raises(BadInput, match="uvloop"):
-        allow_nesting()
+    async def allow() -> None:
+        with pytest.raises(BadInput, match="uvloop"):
+            allow_nesting()
+
+    with closing(Loop()) as loop:
+        loop.run_until_complete(allow())
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from dataclasses import fields
 from typing import Any
 
 import dask.dataframe as dd
@@ -16,7 +17,7 @@ from distributed import LocalCluster
 
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
-from svc_notebook.data.loading.dask import load as spread_load
+from svc_notebook.data.loading.dask.load import ClusterTimes, _DaskRun
 from svc_notebook.data.loading.dask.partition_sender import (
     cluster_lost,
     expects_workers,
@@ -58,20 +59,20 @@ class SlowService:
 
 @pytest.mark.slow
 def test_two_hundred_partitions_in_flight_agree_on_what_the_service_takes(
-    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+    client: Client, index: str
 ) -> None:
     parts = [delayed(FRAME.iloc[:2]) for _ in range(2000)]
     partitions = SourcePartitions("2,000 parts", ("sku", "price"), parts)
     one = background_loop.run(loading.load(client.aio, FRAME.iloc[:2], index, id="sku"))
     service = SlowService(allowed=100, result=one)
-    monkeypatch.setattr(spread_load, "FIRST_PAUSE_SECONDS", 0.01)
+
+    class Run(_DaskRun):
+        _send_one = staticmethod(service.send)  # type: ignore[assignment]
 
     async def send() -> Any:
         options = LoadSettings.of({"id": "sku"})
-        run = spread_load._DaskRun(
-            client.aio, partitions, index, options, SendSettings(in_flight=200)
-        )
-        monkeypatch.setattr(run, "_send_one", service.send)
+        times = ClusterTimes(first_pause_seconds=0.01)
+        run = Run(client.aio, partitions, index, options, SendSettings(in_flight=200), times)
         await run.send(index)
         return run
 
@@ -131,32 +132,34 @@ class LostCluster:
     ],
 )
 def test_a_cluster_that_is_gone_is_an_error_with_advice(
-    status: str, message: str, client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+    status: str, message: str, client: Client, index: str
 ) -> None:
-    for name in ("WATCH_SECONDS", "MAX_SILENT_SECONDS", "MAX_BUSY_SECONDS", "MAX_START_SECONDS"):
-        monkeypatch.setattr(spread_load, name, 0.01)
     partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)])
     options = LoadSettings.of({"id": "sku"})
 
     async def watch() -> None:
-        run = spread_load._DaskRun(client.aio, partitions, index, options, SendSettings())
+        times = ClusterTimes(*[0.01] * len(fields(ClusterTimes)))
+        run = _DaskRun(client.aio, partitions, index, options, SendSettings(), times)
         await run._watch(LostCluster(status))
 
     with pytest.raises(SvcError, match=message):
         background_loop.run(watch())
 
 
-def test_a_cluster_without_workers_is_an_error_within_seconds(
-    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spread_load, "MAX_SILENT_SECONDS", 0.5)
-    frame = dd.from_pandas(FRAME, npartitions=2)
-    options: Any = {"n_workers": 0, "processes": False, "dashboard_address": None}
-    with LocalCluster(**options) as cluster, DaskClient(cluster) as workers:
+def test_a_cluster_without_workers_is_an_error_within_seconds(client: Client, index: str) -> None:
+    partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)] * 2)
+    none: Any = {"n_workers": 0, "processes": False, "dashboard_address": None}
+
+    async def send() -> None:
+        options, times = LoadSettings.of({"id": "sku"}), ClusterTimes(max_silent_seconds=0.5)
+        run = _DaskRun(client.aio, partitions, index, options, SendSettings(), times)
+        await run.send(index)
+
+    with LocalCluster(**none) as cluster, DaskClient(cluster) as workers:
         started = time.monotonic()
 
         with pytest.raises(SvcError, match="the Dask cluster has no workers: start some"):
-            background_loop.run(loading.load(client.aio, frame, index, id="sku"))
+            background_loop.run(send())
 
         assert time.monotonic() - started < 10
         cluster.scale(1)
@@ -178,18 +181,14 @@ class BusyCluster:
         return {"tcp://worker": 2}
 
 
-def test_a_scheduler_that_is_busy_is_not_gone(
-    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("WATCH_SECONDS", "MAX_SILENT_SECONDS"):
-        monkeypatch.setattr(spread_load, name, 0.01)
+def test_a_scheduler_that_is_busy_is_not_gone(client: Client, index: str) -> None:
     partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)])
     cluster = BusyCluster()
 
     async def watch() -> None:
-        run = spread_load._DaskRun(
-            client.aio, partitions, index, LoadSettings.of({"id": "sku"}), SendSettings()
-        )
+        options = LoadSettings.of({"id": "sku"})
+        times = ClusterTimes(watch_seconds=0.01, max_silent_seconds=0.01)
+        run = _DaskRun(client.aio, partitions, index, options, SendSettings(), times)
         asyncio.get_running_loop().call_later(1, run.finished.set)
         await run._watch(cluster)
 
@@ -204,7 +203,7 @@ def test_the_advice_after_a_lost_cluster_resumes_what_was_published(
     origin = TableOrigin("Dask", "dask token")
     partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)] * 2, origin=origin)
     options = LoadSettings.of({"id": "sku"})
-    run = spread_load._DaskRun(client.aio, partitions, index, options, SendSettings())
+    run = _DaskRun(client.aio, partitions, index, options, SendSettings())
     run.checkpoint = open_partition_checkpoint(
         client.aio, partitions, index, options, "append", hashed=False
     )

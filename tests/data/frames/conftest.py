@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from svc_notebook.data.client import Client, ClientConfig, Secret
+from svc_notebook.data.frames import resources
 from tests.conftest import Running
 
 INDEX = "frames"
@@ -31,3 +32,9 @@ def products(service: Running) -> Iterator[Client]:
         steps = [{"action": "addObject", "body": product} for product in PRODUCTS]
         client.wait(dict(client.batch(INDEX, steps)), index=INDEX)  # type: ignore[arg-type]
         yield client
+
+
+@pytest.fixture
+def pages_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists are read in pages of two entries."""
+    monkeypatch.setattr(resources, "HITS_PER_PAGE", 2)

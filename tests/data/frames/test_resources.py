@@ -10,7 +10,7 @@ import pytest
 
 from svc_notebook.data import frames
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
-from svc_notebook.data.frames import resources, schemas
+from svc_notebook.data.frames import schemas
 from svc_notebook.data.frames.provenance import READERS as READERS_BY_NAME
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from tests.conftest import Running, start_service, stop_service
@@ -105,10 +105,10 @@ def test_synonyms_are_chosen_by_words_and_by_type(client: Client) -> None:
 
 
 def test_more_synonyms_than_a_page_holds_are_all_read(
-    client: Client, monkeypatch: pytest.MonkeyPatch
+    client: Client, request: pytest.FixtureRequest
 ) -> None:
     whole = read(frames.read_synonyms, client, INDEX)
-    monkeypatch.setattr(resources, "HITS_PER_PAGE", 3)
+    request.getfixturevalue("pages_of_two")
 
     paged = read(frames.read_synonyms, client, INDEX)
 
@@ -171,11 +171,12 @@ def test_clusters_have_counts_of_records_and_users(client: Client) -> None:
     }
 
 
-@pytest.mark.parametrize("page", [1000, 2, 1])
+@pytest.mark.parametrize("pages", ["whole", "of two"])
 def test_all_users_are_read_however_small_the_pages(
-    client: Client, monkeypatch: pytest.MonkeyPatch, page: int
+    client: Client, request: pytest.FixtureRequest, pages: str
 ) -> None:
-    monkeypatch.setattr(resources, "HITS_PER_PAGE", page)
+    if pages == "of two":
+        request.getfixturevalue("pages_of_two")
 
     frame = read(frames.read_users, client)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,8 +12,8 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
-from svc_notebook.data.loading.sources import python_records
 from svc_notebook.errors import BadInput
+from tests.data.loading.conftest import buffer_of
 
 
 @pytest.fixture
@@ -23,11 +22,11 @@ def index() -> str:
 
 
 @pytest.fixture
-def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """Where each record is put away."""
-    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
+def folder(temporary_files_in: Callable[[Path], None], tmp_path: Path) -> Iterator[Path]:
+    """The folder to which each record is written."""
+    temporary_files_in(tmp_path)
+    with buffer_of(1):
+        yield tmp_path
 
 
 async def films(count: int) -> AsyncIterator[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -121,8 +121,8 @@ def test_what_is_out_of_the_ordinary_goes_the_long_way(
     assert quick(frame, **options) is None
 
 
-def test_a_few_rows_need_no_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "duckdb", None)
+def test_a_few_rows_need_no_database(without_package: Callable[..., None]) -> None:
+    without_package("duckdb")
 
     packed = quick(pd.DataFrame({"id": ["a"], "n": [1]}))
 

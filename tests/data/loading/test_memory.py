@@ -85,7 +85,6 @@ def test_a_query_that_needs_more_memory_gets_it_as_far_as_the_machine_has_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     query = "SELECT len(list(i || ' and some more text')) FROM range(6000000) AS t(i)"
-    monkeypatch.setattr(database, "SETTINGS", database.SETTINGS | {"memory_limit": "64MB"})
 
     with Database() as db:
         assert db.rows(query) == [(6_000_000,)]
@@ -96,18 +95,14 @@ def test_a_query_that_needs_more_memory_gets_it_as_far_as_the_machine_has_it(
         db.rows(query)
 
 
-def test_the_machine_has_memory_and_a_container_less(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_machine_has_memory_and_a_container_less(tmp_path: Path) -> None:
     whole = database.machine_megabytes()
     limit, none = tmp_path / "memory.max", tmp_path / "none"
     limit.write_text("256000000\n")
     none.write_text("max\n")
 
-    monkeypatch.setattr(database, "CONTAINER_LIMITS", (str(none), str(limit)))
-
     assert whole > 256
-    assert database.machine_megabytes() == 256
+    assert database.machine_megabytes([str(none), str(limit)]) == 256
 
 
 @pytest.mark.parametrize("chunk_rows", [700, 1000, 4096])

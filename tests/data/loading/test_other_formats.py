@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -255,11 +254,11 @@ def test_yaml_is_read_by_the_rules_of_json(tmp_path: Path) -> None:
     ("kind", "module"), [("xml", "lxml"), ("html", "lxml"), ("avro", "fastavro"), ("yaml", "yaml")]
 )
 def test_a_missing_package_is_named(
-    tmp_path: Path, kind: str, module: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, kind: str, module: str, without_package: Callable[..., None]
 ) -> None:
     path = tmp_path / "t"
     WRITERS[kind](path)
-    monkeypatch.setitem(sys.modules, module, None)
+    without_package(module)
 
     with pytest.raises(BadInput, match=r'pip install "svc-notebook\[formats\]"'):
         plan(str(path), "x")

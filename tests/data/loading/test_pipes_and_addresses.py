@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -59,13 +57,13 @@ def test_redirects_and_encodings_of_addresses(site: str) -> None:
 
 
 def test_the_standard_input_and_a_pipe_are_read_once(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    client: Client, tmp_path: Path, standard_input: Callable[..., None]
 ) -> None:
     pipe = tmp_path / "rows"
     os.mkfifo(pipe)
     for source in ("-", pipe):
         for content in (CSV, gzip.compress(CSV), b'{"id": 1, "n": 5}\n{"id": 2, "n": 6}\n'):
-            monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+            standard_input(content)
             writer = threading.Thread(target=pipe.write_bytes, args=(content,))
             if source == pipe:
                 writer.start()
@@ -75,7 +73,7 @@ def test_the_standard_input_and_a_pipe_are_read_once(
             assert result.published == 2
             if source == pipe:
                 writer.join()
-    monkeypatch.setattr("sys.stdin", None)
+    standard_input(None)
     with pytest.raises(BadInput, match="standard-input cannot be read"):
         svc.plan("-", "x")
     with pytest.raises(BadInput, match="a pipe can be read once"):

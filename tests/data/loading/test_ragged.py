@@ -11,7 +11,6 @@ import pytest
 
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources import csv_file
 from svc_notebook.data.loading.sources.csv_file import open_delimited
 from svc_notebook.errors import BadInput
 from tests.data.loading.encoded_records import pack, values
@@ -137,11 +136,8 @@ def test_separators_put_into_any_row_are_never_passed_over(write: Write, end: st
             assert [record["id"] for record in packed.records] == [n for n in range(6) if n != row]
 
 
-def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", 4000)
-    monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", 100_000)
+@pytest.mark.usefixtures("small_csv_pieces")
+def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(tmp_path: Path) -> None:
     make = random.Random(5)
     path = tmp_path / "t.csv"
     with path.open("w", newline="") as file:
@@ -163,11 +159,8 @@ def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(
     )
 
 
-def test_a_line_of_a_cell_is_never_read_as_a_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", 4000)
-    monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", 50_000)
+@pytest.mark.usefixtures("small_csv_pieces")
+def test_a_line_of_a_cell_is_never_read_as_a_row(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     cell = "one\n" + "so, he said, again\n" * 12
     path.write_text("id,name,x\n" + "".join(f'{n},name,"{cell}"\n' for n in range(3000)))

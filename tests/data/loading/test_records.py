@@ -7,7 +7,6 @@ import decimal
 import gc
 import itertools
 import sqlite3
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,9 +21,9 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
-from svc_notebook.data.loading.sources import python_records
 from svc_notebook.errors import BadInput
 from tests.conftest import examples
+from tests.data.loading.conftest import buffer_of
 from tests.data.loading.encoded_records import pack, values
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -41,11 +40,6 @@ def index() -> str:
     return f"records-{uuid4().hex[:8]}"
 
 
-@pytest.fixture
-def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 2)
-
-
 def without_nulls(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if value is not None}
 
@@ -55,9 +49,7 @@ def without_nulls(record: dict[str, Any]) -> dict[str, Any]:
 @given(given=st.lists(MEMBERS, min_size=1, max_size=4))
 def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) -> None:
     numbered = [{"objectID": f"{n}", **members} for n, members in enumerate(given)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(python_records, "MAX_BUFFERED_ROWS", rows)
-
+    with buffer_of(rows):
         sent = pack(iter(numbered)).records
 
     assert sent == [without_nulls(record) for record in numbered]
@@ -67,8 +59,7 @@ def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) ->
 @settings(max_examples=examples(8), deadline=None)
 @given(given=st.lists(MEMBERS.filter(bool), min_size=2, max_size=4))
 def test_ids_do_not_depend_on_how_many_records_there_are(given: list[dict[str, Any]]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
+    with buffer_of(1):
         in_pieces = [record["objectID"] for record in pack(given).records]
 
     assert [record["objectID"] for record in pack(given).records] == in_pieces
@@ -199,11 +190,11 @@ def test_a_stream_is_whole_after_a_refusal(use: Any) -> None:
     assert list(source) == [{"objectID": "1"}]
 
 
+@pytest.mark.usefixtures("short_pieces")
 def test_what_a_stream_raises_is_raised_and_nothing_is_left_or_sent(
-    client: Client, index: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    client: Client, index: str, temporary_files_in: Callable[[Path], None], tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    temporary_files_in(tmp_path)
 
     def broken() -> Iterator[dict[str, Any]]:
         yield from ({"n": n} for n in range(3))

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import io
-import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +58,9 @@ def test_files_of_a_store_are_published(client: Client) -> None:
     ],
 )
 def test_what_cannot_be_opened_is_explained(
-    url: str, reason: str, monkeypatch: pytest.MonkeyPatch
+    url: str, reason: str, without_package: Callable[..., None]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "s3fs", None)
+    without_package("s3fs")
 
     with pytest.raises(BadInput, match=reason):
         plan(url, "films")

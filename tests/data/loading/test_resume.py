@@ -17,7 +17,6 @@ import pytest
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.data.client.retry import RetryPolicy
-from svc_notebook.data.loading.sending import concurrency_limiter
 from svc_notebook.data.loading.sending.checkpoint import Checkpoint
 from svc_notebook.errors import BadInput, CallFailed, Unreachable
 from tests.conftest import Running
@@ -30,8 +29,7 @@ STEADY = RetryPolicy()
 
 
 @pytest.fixture(autouse=True)
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(concurrency_limiter, "MAX_BACKOFF_SECONDS", 0.01)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, short_backoff: None) -> Path:
     folder = tmp_path / "state"
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return folder

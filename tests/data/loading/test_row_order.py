@@ -19,20 +19,11 @@ from svc_notebook.data.loading.load_plan.preparation import Prepared, prepare_an
 from svc_notebook.data.loading.load_plan.row_errors import MarkedRows
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sending.batches import Batch, RowOrder, Span, digest_of, pack_batches
-from svc_notebook.data.loading.sources import csv_file
 from svc_notebook.errors import BadInput
 from tests.data.loading.csv_oracle import MISSING, expect
 from tests.data.loading.encoded_records import pack
 
 WORDS = ["amber", "brass", "cedar", "desk", 'oak "fine"', "lamp, large", "two\nlines", "é"]
-# Bytes of a record, and of what one thread reads at once: a file of 1 MB has a dozen pieces.
-SMALL_RECORD, SMALL_PIECE = 4_000, 100_000
-
-
-@pytest.fixture
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", SMALL_RECORD)
-    monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", SMALL_PIECE)
 
 
 def write_table(path: Path, names: Sequence[str], rows: Iterator[Sequence[object]]) -> Path:
@@ -75,7 +66,7 @@ TROUBLES = ["repeated", "bad", "nameless", "lost", "long", "short"]
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("seed", range(16))
 def test_files_of_many_pieces_are_sent_as_the_csv_module_reads_them(
-    small_pieces: None, tmp_path: Path, seed: int
+    small_csv_pieces: None, tmp_path: Path, seed: int
 ) -> None:
     make = random.Random(seed)
     share = {name: make.choice([0, 0, 0.0005, 0.02]) for name in TROUBLES}
@@ -232,7 +223,7 @@ def test_rows_of_every_source_keep_their_order(tmp_path: Path, kind: str) -> Non
 
 
 @pytest.mark.parametrize("limit", [1, 2500, 11_999])
-def test_a_limit_takes_the_first_rows(small_pieces: None, tmp_path: Path, limit: int) -> None:
+def test_a_limit_takes_the_first_rows(small_csv_pieces: None, tmp_path: Path, limit: int) -> None:
     rows = ([n, "NA" if n % 7 == 0 else n % 5, "x" * 90] for n in range(12_000))
     path = write_table(tmp_path / "t.csv", ["id", "rating", "text"], rows)
 
@@ -241,7 +232,7 @@ def test_a_limit_takes_the_first_rows(small_pieces: None, tmp_path: Path, limit:
     assert [record["id"] for record in packed.records] == list(range(limit))
 
 
-def test_several_files_are_read_one_after_the_other(small_pieces: None, tmp_path: Path) -> None:
+def test_several_files_are_read_one_after_the_other(small_csv_pieces: None, tmp_path: Path) -> None:
     for number in range(4):
         rows = (
             [(number * 3000 + n) - (n % 1000 == 999), "NA" if n % 7 == 0 else 1, "x" * 90]

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -90,10 +91,10 @@ while time.monotonic() < end:
 
 @pytest.mark.slow
 def test_a_new_folder_is_never_taken_for_an_abandoned_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, temporary_files_in: Callable[[Path], None]
 ) -> None:
     """Other processes remove abandoned folders while this one makes some."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    temporary_files_in(tmp_path)
     command = [sys.executable, "-P", "-c", SWEEP, str(tmp_path)]
     sweepers = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     try:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import datetime as dt
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -128,10 +128,10 @@ def test_a_workbook_is_published_and_can_be_resumed(tmp_path: Path, client: Clie
 
 
 def test_the_package_that_is_missing_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, without_package: Callable[..., None]
 ) -> None:
     path = write(tmp_path / "t.xlsx", S=[["a"], [1]])
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    without_package("openpyxl")
 
     with pytest.raises(BadInput, match=r'pip install "svc-notebook\[excel\]"'):
         plan(str(path), "films")

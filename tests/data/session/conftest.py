@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+import types
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -31,3 +34,24 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def user_file(tmp_path: Path) -> Path:
     return tmp_path / "user" / "config.toml"
+
+
+class Ring(types.ModuleType):
+    """A keyring module of the simplest kind; without keys, it has no backend."""
+
+    def __init__(self, keys: dict[tuple[str, str], str] | None) -> None:
+        super().__init__("keyring")
+        self.keys = keys
+        self.was_read = False
+
+    def get_password(self, service: str, login: str) -> str | None:
+        self.was_read = True
+        if self.keys is None:
+            raise RuntimeError("no backend")
+        return self.keys.get((service, login))
+
+
+@pytest.fixture
+def install_keyring(monkeypatch: pytest.MonkeyPatch) -> Callable[[Ring | None], None]:
+    """Install a keyring for the package `keyring`, or none."""
+    return lambda ring: monkeypatch.setitem(sys.modules, "keyring", ring)

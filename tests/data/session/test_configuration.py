@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from svc_notebook.data.session.config import profiles, resolve
 from svc_notebook.data.session.profile_files import user_file
 from svc_notebook.data.session.trust import trust_folder
 from svc_notebook.errors import BadInput, BadOption, NotConnected, SvcError
+from tests.data.session.conftest import Ring
 
 SHOP = """
 [profiles.shop]
@@ -205,23 +205,10 @@ def test_a_profile_without_a_key_says_where_to_put_one() -> None:
         resolve("shop", {})
 
 
-class Ring(types.ModuleType):
-    """A keyring module of the simplest kind."""
-
-    def __init__(self, keys: dict[tuple[str, str], str] | None) -> None:
-        super().__init__("keyring")
-        self.keys = keys
-
-    def get_password(self, service: str, login: str) -> str | None:
-        if self.keys is None:
-            raise RuntimeError("no backend")
-        return self.keys.get((service, login))
-
-
-def test_a_keyring_gives_the_keys_of_a_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_keyring_gives_the_keys_of_a_profile(install_keyring: Callable[..., None]) -> None:
     user_file().write_text('[profiles.shop]\nurl = "https://a.example"\ncrawler_user_id = "me"\n')
     keys = {("svc-notebook", "shop"): "ring", ("svc-notebook", "shop/crawler"): "crawl"}
-    monkeypatch.setitem(sys.modules, "keyring", Ring(keys))
+    install_keyring(Ring(keys))
 
     found = resolve("shop", {})
 
@@ -229,22 +216,25 @@ def test_a_keyring_gives_the_keys_of_a_profile(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("ring", [Ring(None), Ring({}), None], ids=["broken", "empty", "missing"])
-def test_a_broken_keyring_is_ignored(ring: Ring | None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_keyring_is_ignored(
+    ring: Ring | None, install_keyring: Callable[..., None]
+) -> None:
     user_file().write_text('[profiles.shop]\nurl = "https://a.example"\n')
-    monkeypatch.setitem(sys.modules, "keyring", ring)
+    install_keyring(ring)
 
     with pytest.raises(NotConnected, match="has no API key"):
         resolve("shop", {})
     assert key_of(resolve("shop", {"api_key": "k"})) == "k"
 
 
-def test_the_keyring_is_not_read_for_known_values(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_keyring_is_not_read_for_known_values(install_keyring: Callable[..., None]) -> None:
     user_file().write_text(SHOP.format("USER"))
-    monkeypatch.delitem(sys.modules, "keyring", raising=False)
+    ring = Ring({})
+    install_keyring(ring)
 
     resolve("shop", {})
 
-    assert "keyring" not in sys.modules
+    assert not ring.was_read
 
 
 def test_a_crawlers_key_alone_is_enough_to_connect() -> None:

@@ -171,8 +171,8 @@ def test_a_service_that_does_not_start_says_why(data: Path) -> None:
 def test_a_service_that_takes_too_long_is_ended(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_service, "START_SECONDS", 0.3)
-    monkeypatch.setattr(local_service, "MAX_ATTEMPTS", 1)
+    for name, value in (("START_SECONDS", 0.3), ("MAX_ATTEMPTS", 1)):
+        monkeypatch.setattr(local_service, name, value)
 
     with pytest.raises(LocalServiceFailed, match="it printed nothing"):
         local(data, command=command("hang"))
@@ -269,10 +269,10 @@ def test_a_search_timeout_holds_for_a_service_started_with_it_alone(tmp_path: Pa
 
 
 def test_what_a_bare_installation_lacks_is_said_before_a_process_starts(
-    data: Path, monkeypatch: pytest.MonkeyPatch
+    data: Path, without_package: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(local_service, "LOCAL_MODULES", ("sys", "no_such_module"))
-    remedy = re.escape("the local service needs no_such_module: pip install 'svc-notebook[local]'")
+    without_package("httptools")
+    remedy = re.escape("the local service needs httptools: pip install 'svc-notebook[local]'")
 
     with pytest.raises(LocalServiceFailed, match=f"^{remedy}"):
         local(data)

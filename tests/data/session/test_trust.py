@@ -23,8 +23,8 @@ from svc_notebook.data.session.trust import trust_folder
 from svc_notebook.errors import BadInput, NotConnected, NotTrusted, SvcError
 from svc_notebook.faces.lab.kernel import LabCalls
 from tests.conftest import ROOT
+from tests.data.session.conftest import Ring
 from tests.data.session.key_sink import KeySink, open_sink
-from tests.data.session.test_configuration import Ring
 from tests.faces.magics.kernel import running_kernel
 
 KEY = "canary-key-5f1c"
@@ -40,9 +40,15 @@ def sink() -> Iterator[KeySink]:
 class Sources:
     """Writes an address and a key into one of the sources of a connection."""
 
-    def __init__(self, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self,
+        project: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        install_keyring: Callable[[Ring], None],
+    ) -> None:
         self.project = project
         self.monkeypatch = monkeypatch
+        self.install_keyring = install_keyring
         self.call: dict[str, Any] = {}
         self.files: dict[Path, list[str]] = {}
         self.ring: dict[tuple[str, str], str] = {}
@@ -66,15 +72,17 @@ class Sources:
         }[source]
 
     def write(self) -> None:
-        self.monkeypatch.setitem(sys.modules, "keyring", Ring(self.ring))
+        self.install_keyring(Ring(self.ring))
         for path, lines in self.files.items():
             tool = "tool.svc-notebook." if path.name == "pyproject.toml" else ""
             path.write_text("\n".join([f"[{tool}profiles.shop]", *lines]))
 
 
 @pytest.fixture
-def sources(project: Path, monkeypatch: pytest.MonkeyPatch) -> Sources:
-    return Sources(project, monkeypatch)
+def sources(
+    project: Path, monkeypatch: pytest.MonkeyPatch, install_keyring: Callable[[Ring], None]
+) -> Sources:
+    return Sources(project, monkeypatch, install_keyring)
 
 
 OWN = ("call", "environment", "user")

@@ -67,11 +67,22 @@ if TYPE_CHECKING:
 # Partitions in flight if all workers have more threads; each is a task of the event loop.
 MAX_IN_FLIGHT = 1024
 # Attempts of one partition, each with all retries of its batches.
-MAX_ATTEMPTS, FIRST_PAUSE_SECONDS = 4, 1.0
-WATCH_SECONDS = 1.0
-# How long a load waits for a scheduler or workers that are gone, for a connected scheduler that is
-# too busy to answer, and for the first worker of a cluster that starts some.
-MAX_SILENT_SECONDS, MAX_BUSY_SECONDS, MAX_START_SECONDS = 5.0, 30.0, 60.0
+MAX_ATTEMPTS = 4
+
+
+@dataclass(frozen=True)
+class ClusterTimes:
+    """How long a load waits for the service and the cluster."""
+
+    # After the first overload of a partition; the pause doubles.
+    first_pause_seconds: float = 1.0
+    # Between two checks of the cluster.
+    watch_seconds: float = 1.0
+    # For a scheduler or workers that are gone, for a connected scheduler that is too busy to
+    # answer, and for the first worker of a cluster that starts some.
+    max_silent_seconds: float = 5.0
+    max_busy_seconds: float = 30.0
+    max_start_seconds: float = 60.0
 
 
 async def load_partitions(
@@ -127,6 +138,7 @@ class _DaskRun:
     index: str
     options: LoadSettings
     sending: SendSettings
+    times: ClusterTimes = ClusterTimes()
     limiter: ConcurrencyLimiter = field(default_factory=lambda: ConcurrencyLimiter(1))
     # No partition is begun before this time, which the overload of one of them sets.
     paused_until: float = 0.0
@@ -318,7 +330,8 @@ class _DaskRun:
                 except (TooMany, ServiceBroken) as error:
                     if attempt + 1 == MAX_ATTEMPTS:
                         raise
-                    wait = max(getattr(error, "wait", 0.0), FIRST_PAUSE_SECONDS * 2**attempt)
+                    pause = self.times.first_pause_seconds * 2**attempt
+                    wait = max(getattr(error, "wait", 0.0), pause)
                     self.paused_until = max(self.paused_until, monotonic() + wait)
                     self._adapt(started, slowed=True)
                 else:
@@ -355,14 +368,14 @@ class _DaskRun:
         seen, had_workers = monotonic(), False
         while not self.finished.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.finished.wait(), WATCH_SECONDS)
-            threads, allowed = await _count_responding_threads(workers)
+                await asyncio.wait_for(self.finished.wait(), self.times.watch_seconds)
+            threads, allowed = await _count_responding_threads(workers, self.times)
             if threads:
                 seen, had_workers = monotonic(), True
                 self.limiter.set_maximum(self.sending.in_flight or threads)
                 continue
             if not had_workers and expects_workers(workers):
-                allowed = MAX_START_SECONDS
+                allowed = self.times.max_start_seconds
             # A cluster that is lost after the last partition has lost nothing.
             if monotonic() - seen > allowed and not self.finished.is_set():
                 raise cluster_lost(workers, self.advice())
@@ -432,14 +445,15 @@ class _DaskRun:
         return combine_plans(self.partitions, self.index, plans, self.notes)
 
 
-async def _count_responding_threads(workers: Any) -> tuple[int, float]:
+async def _count_responding_threads(workers: Any, times: ClusterTimes) -> tuple[int, float]:
     """Return the number of threads, and how long the load waits if there are none."""
     if workers.status != "running":
-        return 0, MAX_SILENT_SECONDS
+        return 0, times.max_silent_seconds
     try:
         counted = asyncio.to_thread(count_threads, workers)
-        return await asyncio.wait_for(counted, MAX_SILENT_SECONDS), MAX_SILENT_SECONDS
+        threads = await asyncio.wait_for(counted, times.max_silent_seconds)
     except TimeoutError:
-        return 0, MAX_BUSY_SECONDS
+        return 0, times.max_busy_seconds
     except (OSError, ValueError):
-        return 0, MAX_SILENT_SECONDS
+        return 0, times.max_silent_seconds
+    return threads, times.max_silent_seconds
