@@ -26,7 +26,7 @@ from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.secured_keys import sign
 from svc_notebook.core.api.validation import hints
 from svc_notebook.core.api.values import MAX_INTEGER
-from svc_notebook.service.crawl.configuration_schema import ConfigurationShape
+from svc_notebook.service.crawl.configuration import ConfigurationShape
 from svc_notebook.service.workers.pool import SUPPORTED
 from tests.conftest import ROOT, Running, stop_service
 from tests.looping import loop_over

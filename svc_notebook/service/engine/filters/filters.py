@@ -23,7 +23,6 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.filters.filter_scores import Rows, Scoring, score_of
 from svc_notebook.service.engine.filters.grammar import (
     MAX_FILTER_TERMS,
     MAX_NESTING,
@@ -45,7 +44,7 @@ from svc_notebook.service.engine.filters.grammar import (
     render,
     unquote,
 )
-from svc_notebook.service.engine.filters.term_rows import AllOf
+from svc_notebook.service.engine.filters.term_rows import AllOf, Rows, Scoring, score_of
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
