@@ -12,7 +12,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.client import Client
-from svc_notebook.data.loading import plan, table
+from svc_notebook.data.loading import database, plan
 from tests.data.loading.encoded_records import values
 
 COLUMNS = 300
@@ -52,7 +52,7 @@ def test_columns_computed_together_have_the_profile_of_columns_side_by_side(
 ) -> None:
     together = plan(str(wide_file), "wide", id="sku")
     sent = values(str(wide_file), id="sku")
-    monkeypatch.setattr(table, "MIN_COLUMNS", 10_000)
+    monkeypatch.setattr(database, "MIN_CELLWISE_COLUMNS", 10_000)
     side_by_side = plan(str(wide_file), "wide", id="sku")
 
     pd.testing.assert_frame_equal(together.columns, side_by_side.columns)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from svc_notebook.data.loading import sql
-from svc_notebook.data.loading.database import MAX_PARALLEL_COLUMNS
+from svc_notebook.data.loading.database import MAX_PARALLEL_COLUMNS, aggregate
 from svc_notebook.data.loading.encoding.json_sql import as_text
 from svc_notebook.data.loading.encoding.json_values import (
     FUNCTION,
@@ -19,7 +19,7 @@ from svc_notebook.data.loading.encoding.json_values import (
 from svc_notebook.data.loading.encoding.record_sql import canonical_members_sql, object_sql
 from svc_notebook.data.loading.load_plan.profile import Profile, id_fields
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.table import Advice, SourceTable, TableColumn, aggregate
+from svc_notebook.data.loading.table import Advice, SourceTable, TableColumn
 from svc_notebook.data.loading.text_cells.text_forms import FormulaText
 from svc_notebook.errors import BadInput
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import ceil
 
+from svc_notebook.data.loading.database import aggregate
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.data.loading.load_plan.column_guesses import add_number_words, guess_columns
 from svc_notebook.data.loading.load_plan.type_inference import (
@@ -21,7 +22,7 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     is_missing_word,
 )
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.table import SourceTable, TableColumn, aggregate
+from svc_notebook.data.loading.table import SourceTable, TableColumn
 from svc_notebook.data.loading.text_cells.amounts import find_best_form, may_be_amounts
 
 # The types that a note proposes for a column of text, if at least this share of its values fits.

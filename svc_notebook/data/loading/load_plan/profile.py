@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from svc_notebook.data.loading import sql
-from svc_notebook.data.loading.database import ROW_COUNT
+from svc_notebook.data.loading.database import ROW_COUNT, aggregate
 from svc_notebook.data.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
 from svc_notebook.data.loading.encoding.json_values import JSON, json_types_sql, name_json_types
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm
@@ -45,7 +45,6 @@ from svc_notebook.data.loading.table import (
     RowError,
     SourceTable,
     TableColumn,
-    aggregate,
 )
 from svc_notebook.errors import BadInput, did_you_mean
 
