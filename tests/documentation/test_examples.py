@@ -32,7 +32,7 @@ from svc_notebook.tuning.proposed_changes.change_impact import Impact
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from svc_notebook.tuning.variants.result import Search
-from tests.conftest import Running, start_service, stop_service
+from tests.conftest import Running, set_current, start_service, stop_service
 from tests.looping import loop_over
 from tests.service.crawl.site import Site
 
@@ -220,8 +220,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     mpl.use("agg")
     with pytest.MonkeyPatch.context() as patch, pd.option_context(*SHOWN):
         patch.chdir(folder)
-        patch.setattr("svc_notebook.data.session.connection._current", None)
+        set_current(None)
         yield folder
+    set_current(None)
 
 
 def judge(products: pd.DataFrame) -> pd.DataFrame:

@@ -333,8 +333,8 @@ def test_without_a_browser_one_line_names_the_skipped_scripts(
     load, typing = tmp_path / "load.py", tmp_path / "typing.py"
     load.write_text("print('measured')", encoding="utf-8")
     typing.write_text("raise SystemExit(1)", encoding="utf-8")
-    monkeypatch.setattr(table, "CHROMIUM", None)
-    monkeypatch.setattr(table, "IN_BROWSER", (typing,))
+    for name, value in (("CHROMIUM", None), ("IN_BROWSER", (typing,))):
+        monkeypatch.setattr(table, name, value)
 
     status = table.main([], {load: "Loading", typing: "Typing"})
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -48,8 +48,8 @@ def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert key_of() is None
 
 
-def test_standard_input_and_a_descriptor_are_files_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("typed-in\n"))
+def test_standard_input_and_a_descriptor_are_files_too(standard_input: Callable[..., None]) -> None:
+    standard_input(b"typed-in\n")
     reading, writing = os.pipe()
     os.write(writing, b"through-a-pipe\n")
     os.close(writing)

@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -119,10 +119,9 @@ def test_the_extra_pins_the_release_whose_vectors_are_read() -> None:
 
 
 def test_an_embedder_that_cannot_be_loaded_says_what_to_do(
-    monkeypatch: pytest.MonkeyPatch,
+    without_package: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("tokenizers", "model2vec", "sentence_transformers", "fastembed"):
-        monkeypatch.setitem(sys.modules, module, None)
+    without_package("tokenizers", "model2vec", "sentence_transformers", "fastembed")
     monkeypatch.setenv(KEY_VARIABLE, "secret")
     faults = {
         "static": f'pip install "{STATIC_REQUIREMENT}"',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -424,9 +423,9 @@ def test_another_version_of_an_embedder_has_another_name() -> None:
 
 
 def test_without_scipy_hits_are_by_words_and_the_answer_says_what_to_install(
-    own: Own, monkeypatch: pytest.MonkeyPatch
+    own: Own, without_package: Callable[..., None]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    without_package("scipy.sparse")
     inside = own.start()
     inside.fill("shop", *RECORDS, **NEURAL)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-import sys
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -104,8 +104,8 @@ def test_invalid_options_are_refused(shop: str, options: Any, message: str) -> N
         tuning.baseline(shop, **options)
 
 
-def test_a_missing_library_is_named(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "bm25s", None)
+def test_a_missing_library_is_named(shop: str, without_package: Callable[..., None]) -> None:
+    without_package("bm25s")
 
     with pytest.raises(BadInput, match=r"pip install .svc-notebook\[tuning\]"):
         tuning.baseline(shop, queries=["x"])

@@ -55,7 +55,7 @@ def test_every_kind_of_write_after_an_interruption_says_so(
 
     silent = []
     for name, write in writes.items():
-        monkeypatch.setattr(journalled_write, "_WARNED_CHANGES", set())
+        journalled_write._WARNED_CHANGES.clear()
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             write()

@@ -419,12 +419,12 @@ def test_key_is_printed_only_on_request(connected: Svc) -> None:
     assert (len(key), shown.stderr) == (32, "")
 
 
+@pytest.mark.usefixtures("output_terminal")
 def test_a_terminal_shows_a_new_key_once(
     address: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in address.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
 
     assert main(["keys", "add", "--acl", "search", "--validity", "7d"]) == 0
     added = capsys.readouterr()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from svc_notebook.faces import cli
 from svc_notebook.faces.commands import command_client, execution
 from svc_notebook.faces.commands.registry import VERBS
 from svc_notebook.faces.commands.tokenizer import split_line
-from svc_notebook.faces.functions import keys
 from tests.data.client import stub
 from tests.data.client.stub import serving
 from tests.faces.commands.test_wrong_answers import POLLS, Liar, answer_of
@@ -102,21 +100,20 @@ LINES = [(verb.name, line) for verb in VERBS if verb.name not in APART for line 
 @pytest.mark.parametrize("form", ["table", "csv", "json", "refused"])
 @loop_over("verb, line", LINES, sample=50)
 def test_no_verb_prints_control_characters(
-    verb: str, line: str, form: str,
+    verb: str, line: str, form: str, without_key_checks: None, output_terminal: None,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    standard_input: Callable[..., None],
 ) -> None:  # fmt: skip
     connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = Client(connection, Poisoner(refuses=form == "refused"))  # type: ignore[arg-type]
     use(client, monkeypatch)
-    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "products.csv").write_text(f'sku,name\n1,"{EVIL}"\n', newline="")
     words = [word.text for word in split_line(line)]
     found = next(row for row in VERBS if row.name == verb)
     words += ["--yes"] if found.destructive else []
     words += ["--format", form] if form != "refused" and "format" in found.named("command") else []
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(f"key{EVIL}\n"))
+    standard_input(f"key{EVIL}\n".encode())
 
     cli.main(words)
 
@@ -169,7 +166,7 @@ def test_what_was_typed_is_tame_in_errors(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_warnings_bars_and_questions_are_tame(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    standard_input: Callable[..., None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.warns(UserWarning, match="u001b") as warned:
         warn_user(EVIL)
@@ -178,8 +175,7 @@ def test_warnings_bars_and_questions_are_tame(
         bar.update(1)
         bar.draw()
     told = re.sub(r"\x1b\[[AK]|\r", "", capsys.readouterr().err)  # the bar's own
-    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
-    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    standard_input(b"n\n", terminal=True)
     execution.ask(f"drop {EVIL}? ", "command")
 
     assert_tame(str(warned[0].message), told, capsys.readouterr().err)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -332,8 +332,8 @@ Strict.add_representer(
 )
 
 
-def test_without_the_library_bodies_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "yaml", None)
+def test_without_the_library_bodies_are_lines(without_package: Callable[..., None]) -> None:
+    without_package("yaml")
 
     assert read_body("query: lamp\nfacets:\n  - brand", SearchParams) == {
         "query": "lamp", "facets": ["brand"],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -162,15 +163,9 @@ def test_a_misspelt_index_is_not_cleared(typed: Typed, kind: str) -> None:
 @pytest.mark.parametrize("line", ["replace {} --from held", "delete {} a", "clear {}"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_destructive_verb_requires_confirmation(
-    typed: Typed, monkeypatch: pytest.MonkeyPatch, kind: str, line: str
+    typed: Typed, answer_questions: Callable[..., list[str]], kind: str, line: str
 ) -> None:
-    asked: list[str] = []
-
-    def refuse(question: str) -> str:
-        asked.append(question)
-        return "no"
-
-    monkeypatch.setattr("builtins.input", refuse)
+    asked = answer_questions("no")
 
     with pytest.raises(svc.errors.Stopped, match="nothing was done"):
         typed(f"{kind} {line.format('products')}", held=pd.DataFrame(KINDS[kind]))

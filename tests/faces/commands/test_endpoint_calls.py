@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -49,9 +50,9 @@ def test_variable_contains_more_arguments(typed: Typed) -> None:
 
 
 def test_what_writes_asks_first_and_what_reads_does_not(
-    typed: Typed, monkeypatch: pytest.MonkeyPatch
+    typed: Typed, answer_questions: Callable[..., list[str]]
 ) -> None:
-    monkeypatch.setattr("builtins.input", lambda question: "no")
+    answer_questions("no")
 
     with pytest.raises(svc.errors.Stopped, match="call clear_objects"):
         typed("call clear_objects index=calling")

@@ -23,7 +23,7 @@ from svc_notebook.data.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.errors import NotFound
 from svc_notebook.faces.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.faces.commands.registry import VERBS
-from svc_notebook.faces.functions import aio, keys
+from svc_notebook.faces.functions import aio
 from tests.faces.commands.samples import sample_of
 from tests.looping import loop_over
 
@@ -207,9 +207,8 @@ CASES = [
 @pytest.mark.filterwarnings("ignore:.* is not among attributesForFaceting")
 @loop_over("row, function", CASES)
 def test_a_function_calls_what_the_table_says(
-    row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    row: str, function: str, tmp_path: Path, without_key_checks: None
 ) -> None:
-    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)  # no key is ever forgotten here
     sender = Recorder()
     connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = AsyncClient(connection, sender)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,6 @@ from svc_notebook.core.api import Endpoint, RequestSpec
 from svc_notebook.data.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.functions import aio as functions
-from svc_notebook.faces.functions import keys
 from svc_notebook.faces.functions.output import as_text
 from tests.conftest import Running
 from tests.faces.commands.conftest import Typed
@@ -138,15 +137,9 @@ def test_deleted_key_is_restored(typed: Typed) -> None:
 
 
 def test_a_question_about_a_key_does_not_tell_it(
-    typed: Typed, key: Any, monkeypatch: pytest.MonkeyPatch
+    typed: Typed, key: Any, answer_questions: Callable[..., list[str]]
 ) -> None:
-    asked: list[str] = []
-
-    def refuse(question: str) -> str:
-        asked.append(question)
-        return "no"
-
-    monkeypatch.setattr("builtins.input", refuse)
+    asked = answer_questions("no")
     text = key["key"].reveal()
 
     for line in (f"keys delete {text}", "keys delete --from key", "keys delete --from secret"):
@@ -282,8 +275,7 @@ def test_what_is_the_same_in_other_words_is_seen_at_once(fields: dict[str, Any])
     assert late.looked == 1
 
 
-def test_warns_if_a_change_does_not_become_visible(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
-
+@pytest.mark.usefixtures("without_key_checks")
+def test_warns_if_a_change_does_not_become_visible() -> None:
     with pytest.warns(UserWarning, match="has not changed"):
         change_late(Late(9), description="new")

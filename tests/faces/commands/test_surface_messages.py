@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import ast
-import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -167,10 +166,9 @@ def test_a_name_of_another_tool_is_answered_with_the_right_one(line: str, messag
     ],
 )
 def test_standard_input_is_a_file_of_its_format(
-    content: bytes, suffix: str, monkeypatch: pytest.MonkeyPatch
+    content: bytes, suffix: str, standard_input: Callable[..., None]
 ) -> None:
-    stream = io.TextIOWrapper(io.BufferedReader(io.BytesIO(content)))
-    monkeypatch.setattr("sys.stdin", stream)
+    standard_input(content)
     call = bind_words(*pick_verb(["load", "-", "products"], "command"), "command")
 
     with files_of(call) as arguments:

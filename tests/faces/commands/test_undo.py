@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_taking_back_asks_first(typed: Typed) -> None:
 
 
 def test_confirmation_names_what_is_undone(
-    typed: Typed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    typed: Typed, answer_questions: Callable[..., list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     change = {
         "settings": {"hitsPerPage": 7, "distinct": 1},
@@ -49,14 +50,8 @@ def test_confirmation_names_what_is_undone(
     }
     svc.tuning.apply(INDEX, change, note="for spring")
     older = typed(f"history {INDEX}")["change_id"][0]
-    asked: list[str] = []
-
-    def answer(question: str) -> str:
-        asked.append(question)
-        typed(f"settings {INDEX} --maxFacetHits 5")  # meanwhile, elsewhere
-        return "y"
-
-    monkeypatch.setattr("builtins.input", answer)
+    # Another session changes a setting before the answer.
+    asked = answer_questions("y", before=lambda: typed(f"settings {INDEX} --maxFacetHits 5"))
 
     undone = typed(f"undo {INDEX}")
 

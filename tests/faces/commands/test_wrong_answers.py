@@ -19,7 +19,7 @@ from svc_notebook.core.api.shapes import Event, SearchImpression
 from svc_notebook.core.api.shapes.crawlers import CrawledUrl
 from svc_notebook.data.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.errors import SvcError
-from svc_notebook.faces.functions import aio, keys
+from svc_notebook.faces.functions import aio
 from tests.faces.commands.samples import sample_of
 from tests.faces.commands.test_endpoint_coverage import (
     CALLS,
@@ -206,9 +206,8 @@ async def run(function: str, call: Any, client: AsyncClient, seconds: float = 20
 @pytest.mark.sampled(15)
 @pytest.mark.parametrize(("row", "function"), CASES)
 def test_no_answer_makes_a_function_fail_with_anything_but_our_errors(
-    row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    row: str, function: str, tmp_path: Path, without_key_checks: None
 ) -> None:
-    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
     truth = answer_of(ROWS[row])
     lies = [lie for spoil in mutations(truth) if isinstance(lie := spoil(truth), (dict, list))]
 
@@ -222,11 +221,9 @@ def test_no_answer_makes_a_function_fail_with_anything_but_our_errors(
 @pytest.mark.sampled(30)
 @pytest.mark.parametrize("function", sorted({name for _, name in CASES}))
 def test_as_declared_no_function_fails(
-    function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    function: str, tmp_path: Path, without_key_checks: None
 ) -> None:
     """Or the other test would show nothing."""
-    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
-
     for call in calls_of(function, tmp_path):
         asyncio.run(run(function, call, client_of(Liar())))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -148,7 +148,9 @@ class TextCrossEncoder:
 }
 
 
-def test_rerankers_are_loaded_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rerankers_are_loaded_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, without_package: Callable[..., None]
+) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     for name, text in MODULES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +160,7 @@ def test_rerankers_are_loaded_by_name(tmp_path: Path, monkeypatch: pytest.Monkey
     for module in [*sys.modules]:
         if module.startswith(("fastembed", "sentence_transformers")):
             del sys.modules[module]
-    monkeypatch.setitem(sys.modules, "fastembed", None)
+    without_package("fastembed")
 
     faults = {
         "fastembed:x": 'pip install "fastembed"',

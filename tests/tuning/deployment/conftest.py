@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -11,6 +11,9 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.session import connection
+from svc_notebook.tuning.changes import journalled_write
+from svc_notebook.tuning.changes.state import write_part
+from svc_notebook.tuning.deployment import atomic_write
 from tests.conftest import Running, start_service, stop_service
 
 COUNT = 2500
@@ -83,3 +86,27 @@ def fill(shop: svc.Client, count: int, rules: int = 1) -> str:
 def make_key(client: svc.Client, *rights: str, **more: Any) -> str:
     """Create a key of a service with these rights."""
     return str(svc.add_key(acl=list(rights), client=client, **more)["key"].reveal())
+
+
+Hook = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+def while_writing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Call a function `before` or `after` each part that a deployment writes.
+
+    Its arguments are those of `write_part`: client, index, scope and objects.
+    """
+
+    def set_hook(*, before: Hook | None = None, after: Hook | None = None) -> None:
+        async def write(*given: Any, **more: Any) -> None:
+            if before:
+                await before(*given)
+            await write_part(*given, **more)
+            if after:
+                await after(*given)
+
+        for module in (atomic_write, journalled_write):
+            monkeypatch.setattr(module, "write_part", write)
+
+    return set_hook

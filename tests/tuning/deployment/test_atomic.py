@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,11 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.errors import BadInput, KeyRefused
-from svc_notebook.tuning.changes.state import write_part
 from tests.conftest import Running
 from tests.tuning.deployment.conftest import make_key, write_profile
 from tests.tuning.deployment.test_deploy import differs, tuned
 
 __all__ = ["tuned"]
-
-WRITE_PART = "svc_notebook.tuning.deployment.atomic_write.write_part"
 
 
 def state(index: str, client: svc.Client) -> tuple[int, str]:
@@ -30,16 +28,15 @@ def temporary(index: str, client: svc.Client) -> list[str]:
 
 
 def test_searches_see_all_changes_at_once(
-    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+    tuned: str, shop: svc.Client, while_writing: Callable[..., None]
 ) -> None:
     before, records = svc.tuning.snapshot(tuned, client=shop).hash, state(tuned, shop)[0]
     seen = []
 
     async def watch(client: Any, index: str, *step: Any) -> None:
-        await write_part(client, index, *step)
         seen.append((index, (await svc.tuning.aio.snapshot(tuned, client=client)).hash))
 
-    monkeypatch.setattr(WRITE_PART, watch)
+    while_writing(after=watch)
     plan = svc.deploy(tuned, to="shop", atomic=True, dry_run=True).plan
     assert not seen
     result = svc.deploy(tuned, to="shop", atomic=True, progress=False)
@@ -57,16 +54,15 @@ def test_searches_see_all_changes_at_once(
 
 
 def test_records_that_are_written_meanwhile_are_not_lost(
-    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+    tuned: str, shop: svc.Client, while_writing: Callable[..., None]
 ) -> None:
     before = svc.tuning.snapshot(tuned, client=shop).hash
 
     async def push_too(client: Any, *step: Any) -> None:
-        await write_part(client, *step)
         saved = await client.put_object(tuned, "late", {"name": "late"})
         await client.wait(saved, index=tuned)
 
-    monkeypatch.setattr(WRITE_PART, push_too)
+    while_writing(after=push_too)
 
     with pytest.raises(BadInput, match=f"{tuned} was written while it was copied; nothing was dep"):
         svc.deploy(tuned, to="shop", atomic=True, progress=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,12 @@ from svc_notebook.data.client.config import ClientConfig
 from svc_notebook.errors import BadInput, KeyRefused, Stopped
 from svc_notebook.faces.cli import main
 from svc_notebook.tuning.changes.journalled_write import list_steps
-from svc_notebook.tuning.changes.state import Delta, write_part
+from svc_notebook.tuning.changes.state import Delta
 from svc_notebook.tuning.deployment.record_transfer import RecordTransfer
 from tests.conftest import Running
 from tests.kill_points import run_killed
 from tests.peers.official import connect, own_warnings
 from tests.tuning.deployment.conftest import RULE, fill, make_key, write_profile
-
-WRITE_PART = "svc_notebook.tuning.changes.journalled_write.write_part"
 
 
 def facets_rule(brand: str, facet: str = "brand") -> dict[str, Any]:
@@ -318,18 +317,16 @@ def test_the_official_client_finds_a_hit_at_every_moment(
 
 
 def test_a_step_that_fails_reverts_those_before_it(
-    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+    tuned: str, shop: svc.Client, while_writing: Callable[..., None]
 ) -> None:
     before = svc.tuning.snapshot(tuned, client=shop)
-    write = write_part
 
-    async def fail_at_rules(*given: Any, **more: Any) -> None:
-        if given[2] == "rules":
-            monkeypatch.setattr(WRITE_PART, write)
+    async def fail_at_rules(client: Any, index: str, scope: str, objects: Any) -> None:
+        if scope == "rules":
+            while_writing()
             raise BadInput("the rules are refused")
-        await write(*given, **more)
 
-    monkeypatch.setattr(WRITE_PART, fail_at_rules)
+    while_writing(before=fail_at_rules)
     with pytest.raises(BadInput, match="rules are refused") as raised:
         svc.deploy(tuned, to="shop", progress=False)
 
@@ -361,19 +358,16 @@ def test_the_command_shows_the_plan_as_json(
 
 
 def test_a_stopped_deployment_says_its_state(
-    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+    tuned: str, shop: svc.Client, while_writing: Callable[..., None]
 ) -> None:
-    write = write_part
-
-    async def stop_at_synonyms(*given: Any, **more: Any) -> None:
-        if given[2] == "synonyms":
+    async def stop_at_synonyms(client: Any, index: str, scope: str, objects: Any) -> None:
+        if scope == "synonyms":
             raise asyncio.CancelledError
-        await write(*given, **more)
 
-    monkeypatch.setattr(WRITE_PART, stop_at_synonyms)
+    while_writing(before=stop_at_synonyms)
     with pytest.raises(Stopped, match="1 of 3 steps"):
         svc.deploy(tuned, to="shop", progress=False)
-    monkeypatch.setattr(WRITE_PART, write)
+    while_writing()
 
     assert svc.deploy(tuned, to="shop", progress=False).verified
     assert not differs(tuned, shop)
@@ -401,7 +395,8 @@ def test_what_others_change_while_records_are_copied_is_not_lost(
 
     async def fill_slowly(self: RecordTransfer, *given: Any) -> None:
         await fill_index(self, *given)
-        await svc.aio.set_settings(tuned, changes[0], client=shop)  # type: ignore[arg-type]
+        if changes:
+            await svc.aio.set_settings(tuned, changes.pop(0), client=shop)  # type: ignore[arg-type]
 
     monkeypatch.setattr(RecordTransfer, "fill", fill_slowly)
     parts = ["settings", "records"]
@@ -409,13 +404,11 @@ def test_what_others_change_while_records_are_copied_is_not_lost(
         svc.deploy(tuned, to="shop", parts=parts, progress=False)
     assert shop.get_settings(tuned)["maxValuesPerFacet"] == 33
     svc.set_settings(tuned, {"hitsPerPage": 8})
-    changes.pop(0)
 
     with pytest.raises(BadInput, match="changed both here and on shop"):
         svc.deploy(tuned, to="shop", parts=parts, progress=False)
 
     assert shop.get_settings(tuned)["hitsPerPage"] == 9
-    monkeypatch.setattr(RecordTransfer, "fill", fill_index)
     again = svc.deploy(tuned, to="shop", parts=parts, force=True, resume=True, progress=False)
     assert (again.records, shop.get_settings(tuned)["hitsPerPage"]) == (40, 8)
     assert not [one for one in svc.read_indices(client=shop)["name"] if f"{tuned}_tmp" in one]

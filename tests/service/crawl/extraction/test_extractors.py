@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -496,11 +497,9 @@ def test_a_failed_link_extractor_is_reported(extractors: Extractors, page: Docum
         extractors.links(page, "() => { throw new Error('no'); }")
 
 
-def test_missing_packages_are_named(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_missing_packages_are_named(without_package: Callable[..., None]) -> None:
     check_installed()
-    monkeypatch.setitem(sys.modules, REQUIRED_PACKAGES[0], None)
+    without_package(REQUIRED_PACKAGES[0])
 
     with pytest.raises(BadInput, match=r"py_mini_racer.*svc-notebook\[crawl\]"):
         Extractors()

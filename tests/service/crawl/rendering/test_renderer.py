@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -331,10 +331,9 @@ def temporary() -> Iterator[Path]:
 
 
 def test_a_browser_leaves_no_temporary_files(
-    temporary: Path, monkeypatch: pytest.MonkeyPatch
+    temporary: Path, temporary_files_in: Callable[[Path], None]
 ) -> None:
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    monkeypatch.setattr(tempfile, "tempdir", None)
+    temporary_files_in(temporary)
     sockets: list[Path] = []
 
     async def open_and_close() -> None:
@@ -373,18 +372,20 @@ def is_running(pid: int) -> bool:
         return False
 
 
+@pytest.mark.skipif(
+    any(Path(path).exists() for path in browser.PLACES), reason="this machine has a browser there"
+)
 def test_a_missing_browser_is_reported_with_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, without_package: Callable[..., None]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(browser, "PLACES", ())
     monkeypatch.delenv(browser.BROWSER_VARIABLE, raising=False)
 
     with pytest.raises(BadInput, match=r"install the\s+package chromium.*svc serve --browser PATH"):
         browser.find_browser(None)
     with pytest.raises(BadInput, match="nowhere, which --browser names, is not a program"):
         browser.find_browser("nowhere")
-    monkeypatch.setattr(browser, "find_spec", lambda _: None)
+    without_package("playwright")
     with pytest.raises(BadInput, match=r'pip install "svc-notebook\[crawl,render\]"'):
         browser.find_browser(None)
 
