@@ -206,13 +206,32 @@ def _head(
         else:
             lines.append(_parameter(each, default, take))
     if arguments.kwarg:
-        assert arguments.kwarg.annotation is not None
-        lines.append(f"**{arguments.kwarg.arg}: {take(arguments.kwarg.annotation)}")
+        lines += _spread_lines(declared, arguments, arguments.kwarg, take)
     assert node.returns is not None
     returns = re.sub(r"\bAsyncIterator\b", "Iterator", _text(node.returns))
     returns = take(ast.parse(returns, mode="eval").body)
     inner = "".join(f"    {line},\n" for line in lines)
     return f"def {declared.name}(\n{inner}) -> {returns}:"
+
+
+def _spread_lines(
+    declared: Declaration,
+    arguments: ast.arguments,
+    spread: ast.arg,
+    take: Callable[[ast.expr], str],
+) -> Iterator[str]:
+    """Write `**options`, or the members that the declared signature has in their place."""
+    if spread.arg in declared.signature.parameters:
+        assert spread.annotation is not None
+        yield f"**{spread.arg}: {take(spread.annotation)}"
+        return
+    if not arguments.kwonlyargs:
+        yield "*"
+    written = {each.arg for each in (*arguments.args, *arguments.kwonlyargs)}
+    for name, parameter in declared.signature.parameters.items():
+        if name not in written:
+            annotation = take(ast.parse(parameter.annotation, mode="eval").body)
+            yield f"{name}: {annotation} = {parameter.default!r}"
 
 
 def _parameter(each: ast.arg, default: ast.expr | None, take: Callable[[ast.expr], str]) -> str:

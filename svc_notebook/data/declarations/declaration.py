@@ -22,6 +22,7 @@ from svc_notebook.data.declarations.signatures import (
     find_section,
     insert_section,
     read_entries,
+    shape_of,
 )
 
 
@@ -367,7 +368,7 @@ def accessor_only(*accessors: AccessorMethod, **facts: Any) -> Callable[[F], F]:
 
 def _declare(function: F, *, like: str | None = None, **facts: Any) -> F:
     """Declare a function; `like` is a docstring with the entries that its docstring lacks."""
-    declared = Declaration(function, inspect.signature(function), **facts)
+    declared = Declaration(function, _spell_shared(function), **facts)
     calls = declared.is_async and "client" in declared.signature.parameters
     function.__doc__ = complete(
         function.__doc__ or "", declared.signature, calls=calls, unit=declared.bar, like=like
@@ -379,6 +380,31 @@ def _declare(function: F, *, like: str | None = None, **facts: Any) -> F:
         offered = accept_former_names(offered, declared.renamed)
     setattr(offered, _ATTRIBUTE, declared)
     return cast(F, offered)
+
+
+def _spell_shared(function: Callable[..., Any]) -> Signature:
+    """Return a function's signature, with members of `**options` as parameters like the others.
+
+    These are the members of an `Unpack[Shape]` that all have shared entries, which describe them
+    and have their defaults. Members of other shapes are spelled out when `help` needs them.
+    """
+    signature = inspect.signature(function)
+    parameters = [*signature.parameters.values()]
+    shapes = [shape_of(function, p) for p in parameters if p.kind is Parameter.VAR_KEYWORD]
+    kinds = getattr(shapes[0], "__annotations__", {}) if shapes else {}
+    if not kinds or kinds.keys() - ENTRIES.keys():
+        return signature
+    annotations = {name: kind.__forward_arg__ for name, kind in kinds.items()}
+    function.__annotations__ |= annotations
+    placed = [p for p in parameters if p.kind is not Parameter.KEYWORD_ONLY][:-1]
+    named = [p for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=ENTRIES[name].default, annotation=kind)
+        for name, kind in annotations.items()
+    ]
+    spelled = signature.replace(parameters=[*placed, *options, *named])
+    function.__signature__ = spelled  # type: ignore[attr-defined]
+    return spelled
 
 
 def declaration_of(function: Callable[..., Any]) -> Declaration | None:

@@ -36,24 +36,28 @@ POSITION_BOUNDS = 2  # the first and the last rank of a range
 _DEFAULTS = {**DEFAULTS, "Int64": None, "object": None}
 
 
-class Period(TypedDict, total=False):
-    """Days of a report, YYYY-MM-DD in UTC, and the analytics tags of its searches."""
+class ReportOptions(TypedDict, total=False):
+    """The days of a report, YYYY-MM-DD in UTC, the tags of its searches, and its dtypes."""
 
     since: str | None
     until: str | None
     tags: str | None
+    dtype_backend: Backend | None
 
 
-def _query(
-    since: str | None = None, until: str | None = None, tags: str | None = None
-) -> dict[str, Any]:
-    return {"startDate": since, "endDate": until, "tags": tags}
+def _query(options: ReportOptions) -> dict[str, Any]:
+    return {
+        "startDate": options.get("since"),
+        "endDate": options.get("until"),
+        "tags": options.get("tags"),
+    }
 
 
-def _facts(
-    index: str, since: str | None = None, until: str | None = None, tags: str | None = None
-) -> dict[str, Any]:
-    return {"index": index, "since": since, "until": until, "tags": tags}
+def _table(
+    rows: list[dict[str, Any]], schema: Schema, index: str, options: ReportOptions
+) -> pd.DataFrame:
+    facts = {"index": index, **{name: options.get(name) for name in ("since", "until", "tags")}}
+    return finished(typed(rows, schema, _DEFAULTS), facts, options.get("dtype_backend"))
 
 
 def _query_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,12 +79,12 @@ def _join_days(*answers: tuple[Any, Mapping[str, str]]) -> list[dict[str, Any]]:
 
 
 def _by_day(
-    rows: list[dict[str, Any]], schema: Schema, facts: dict[str, Any], backend: Backend | None
+    rows: list[dict[str, Any]], schema: Schema, index: str, options: ReportOptions
 ) -> pd.DataFrame:
     """Return a DataFrame with an index of days; the row without a date is the total."""
     totals = [row for row in rows if not row.get("date")]
     days = [row for row in rows if row.get("date")]
-    frame = finished(typed(days, schema, _DEFAULTS), facts, backend)
+    frame = _table(days, schema, index, options)
     if totals:
         frame.attrs["svc"]["total"] = {
             name: value for name, value in totals[0].items() if name != "date"
@@ -96,46 +100,35 @@ async def read_top_searches(
     order: TopSearchOrder = "searchCount",
     ascending: bool = False,
     limit: int = 1000,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    **options: Unpack[ReportOptions],
 ) -> pd.DataFrame:
     """Read the most frequent queries with their clicks, conversions and revenue."""
     answer = await client.get_top_searches(
-        index, **_query(**period), clickAnalytics=True, revenueAnalytics=True,
+        index, **_query(options), clickAnalytics=True, revenueAnalytics=True,
         orderBy=order, direction="asc" if ascending else "desc", limit=limit,
     )  # fmt: skip
     rows = [_query_row(row) for row in answer["searches"]]
-    return finished(typed(rows, TOP_SEARCHES, _DEFAULTS), _facts(index, **period), dtype_backend)
+    return _table(rows, TOP_SEARCHES, index, options)
 
 
 @remembered
 async def read_no_results(
-    client: AsyncClient,
-    index: str,
-    *,
-    limit: int = 1000,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    client: AsyncClient, index: str, *, limit: int = 1000, **options: Unpack[ReportOptions]
 ) -> pd.DataFrame:
     """Read the most frequent queries without hits."""
-    answer = await client.get_searches_no_results(index, **_query(**period), limit=limit)
+    answer = await client.get_searches_no_results(index, **_query(options), limit=limit)
     rows = [{**_query_row(row), "nbHits": 0} for row in answer["searches"]]
-    return finished(typed(rows, NO_RESULTS, _DEFAULTS), _facts(index, **period), dtype_backend)
+    return _table(rows, NO_RESULTS, index, options)
 
 
 @remembered
 async def read_no_clicks(
-    client: AsyncClient,
-    index: str,
-    *,
-    limit: int = 1000,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    client: AsyncClient, index: str, *, limit: int = 1000, **options: Unpack[ReportOptions]
 ) -> pd.DataFrame:
     """Read the most frequent queries whose hits were not clicked."""
-    answer = await client.get_searches_no_clicks(index, **_query(**period), limit=limit)
+    answer = await client.get_searches_no_clicks(index, **_query(options), limit=limit)
     rows = [_query_row(row) for row in answer["searches"]]
-    return finished(typed(rows, NO_CLICKS, _DEFAULTS), _facts(index, **period), dtype_backend)
+    return _table(rows, NO_CLICKS, index, options)
 
 
 @remembered
@@ -145,19 +138,18 @@ async def read_top_hits(
     *,
     search: str | None = None,
     limit: int = 1000,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    **options: Unpack[ReportOptions],
 ) -> pd.DataFrame:
     """Read the records that searches returned most often."""
     answer = await client.get_top_hits(
-        index, **_query(**period), search=search,
+        index, **_query(options), search=search,
         clickAnalytics=True, revenueAnalytics=True, limit=limit,
     )  # fmt: skip
     rows = [
         {**row, "objectID": row["hit"], "frequency": row["count"], "revenue": _amounts(row)}
         for row in answer["hits"]
     ]
-    return finished(typed(rows, TOP_HITS, _DEFAULTS), _facts(index, **period), dtype_backend)
+    return _table(rows, TOP_HITS, index, options)
 
 
 @remembered
@@ -168,46 +160,36 @@ async def read_top_filters(
     *,
     search: str | None = None,
     limit: int = 1000,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    **options: Unpack[ReportOptions],
 ) -> pd.DataFrame:
     """Read the attributes that searches filtered by most often, or the filters by some of them."""
     names = list_texts(attributes, "attributes")
-    options: Any = {**_query(**period), "search": search, "limit": limit}
+    query = {**_query(options), "search": search, "limit": limit}
     if names:
-        answer = await client.get_top_filter_for_attribute(",".join(names), index, **options)
+        answer = await client.get_top_filter_for_attribute(",".join(names), index, **query)
         entries: Any = answer["values"]
     else:
-        entries = (await client.get_top_filter_attributes(index, **options))["attributes"]
+        entries = (await client.get_top_filter_attributes(index, **query))["attributes"]
     rows = [{**row, "frequency": row["count"]} for row in entries]
-    return finished(typed(rows, TOP_FILTERS, _DEFAULTS), _facts(index, **period), dtype_backend)
+    return _table(rows, TOP_FILTERS, index, options)
 
 
 @remembered
 async def read_top_countries(
-    client: AsyncClient,
-    index: str,
-    *,
-    limit: int = 1000,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    client: AsyncClient, index: str, *, limit: int = 1000, **options: Unpack[ReportOptions]
 ) -> pd.DataFrame:
     """Read the countries with the most searches."""
-    answer = await client.get_top_countries(index, **_query(**period), limit=limit)
+    answer = await client.get_top_countries(index, **_query(options), limit=limit)
     rows = [{**row, "frequency": row["count"]} for row in answer["countries"]]
-    return finished(typed(rows, TOP_COUNTRIES, _DEFAULTS), _facts(index, **period), dtype_backend)
+    return _table(rows, TOP_COUNTRIES, index, options)
 
 
 @remembered
 async def read_click_positions(
-    client: AsyncClient,
-    index: str,
-    *,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    client: AsyncClient, index: str, **options: Unpack[ReportOptions]
 ) -> pd.DataFrame:
     """Count the clicks by position."""
-    answer = await client.get_click_positions(index, **_query(**period))
+    answer = await client.get_click_positions(index, **_query(options))
     rows = []
     for row in answer["positions"]:
         if len(row["position"]) != POSITION_BOUNDS:
@@ -220,19 +202,15 @@ async def read_click_positions(
         rows.append(
             {"first": first, "last": None if last < 0 else last, "clickCount": row["clickCount"]}
         )
-    return finished(typed(rows, CLICK_POSITIONS, _DEFAULTS), _facts(index, **period), dtype_backend)
+    return _table(rows, CLICK_POSITIONS, index, options)
 
 
 @remembered
 async def read_search_counts(
-    client: AsyncClient,
-    index: str,
-    *,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    client: AsyncClient, index: str, **options: Unpack[ReportOptions]
 ) -> pd.DataFrame:
     """Count the searches, users and searches without hits of each day."""
-    query = _query(**period)
+    query = _query(options)
     counts, users, unanswered = [
         await read(index, **query)
         for read in (client.get_searches_count, client.get_users_count, client.get_no_results_rate)
@@ -242,33 +220,25 @@ async def read_search_counts(
         (users, {"count": "userCount"}),
         (unanswered, {"noResultCount": "noResultCount", "rate": "noResultRate"}),
     )
-    return _by_day(rows, SEARCH_COUNTS, _facts(index, **period), dtype_backend)
+    return _by_day(rows, SEARCH_COUNTS, index, options)
 
 
 @remembered
 async def read_users_count(
-    client: AsyncClient,
-    index: str,
-    *,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    client: AsyncClient, index: str, **options: Unpack[ReportOptions]
 ) -> pd.DataFrame:
     """Count the users who searched on each day."""
-    counts = await client.get_users_count(index, **_query(**period))
+    counts = await client.get_users_count(index, **_query(options))
     rows = _join_days((counts, {"count": "userCount"}))
-    return _by_day(rows, USERS_COUNT, _facts(index, **period), dtype_backend)
+    return _by_day(rows, USERS_COUNT, index, options)
 
 
 @remembered
 async def read_conversions(
-    client: AsyncClient,
-    index: str,
-    *,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    client: AsyncClient, index: str, **options: Unpack[ReportOptions]
 ) -> pd.DataFrame:
     """Read the clicks, conversions and purchases of each day."""
-    query = _query(**period)
+    query = _query(options)
     clicks, positions, conversions, carts, purchases = [
         await read(index, **query)
         for read in (
@@ -286,22 +256,18 @@ async def read_conversions(
         (carts, {"addToCartCount": "addToCartCount", "rate": "addToCartRate"}),
         (purchases, {"purchaseCount": "purchaseCount", "rate": "purchaseRate"}),
     )  # fmt: skip
-    return _by_day(rows, CONVERSIONS, _facts(index, **period), dtype_backend)
+    return _by_day(rows, CONVERSIONS, index, options)
 
 
 @remembered
 async def read_revenue(
-    client: AsyncClient,
-    index: str,
-    *,
-    dtype_backend: Backend | None = None,
-    **period: Unpack[Period],
+    client: AsyncClient, index: str, **options: Unpack[ReportOptions]
 ) -> pd.DataFrame:
     """Read the revenue of each day and currency."""
-    answer = await client.get_revenue(index, **_query(**period))
+    answer = await client.get_revenue(index, **_query(options))
     rows = [
         {"date": day["date"], **row}
         for day in answer["dates"]
         for row in day["currencies"].values()
     ]
-    return _by_day(rows, REVENUE, _facts(index, **period), dtype_backend)
+    return _by_day(rows, REVENUE, index, options)

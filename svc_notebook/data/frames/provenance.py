@@ -115,7 +115,7 @@ def note_origin(
 ) -> None:
     """Note in a DataFrame how it was read."""
     plain = dict(given)
-    for spread in ("params", "options", "period"):
+    for spread in ("params", "options"):
         plain |= plain.pop(spread, {})
     arguments = {
         name: value for name, value in plain.items() if name != "client" and _is_plain(value)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from typing import Any, TypedDict, Unpack
 
 from pandas import DataFrame
 
@@ -13,6 +15,34 @@ from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import Backend
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.faces.functions.events import Moment, read_moment
+
+
+class AnalyticsOptions(TypedDict, total=False):
+    """The days of a report, the tags of its searches, the client and the dtypes."""
+
+    since: Moment | None
+    until: Moment | None
+    tags: str | None
+    client: AnyClient | None
+    dtype_backend: Backend | None
+
+
+async def _read_report(
+    read: Callable[..., Awaitable[DataFrame]],
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+    **more: Any,
+) -> DataFrame:
+    """Read a report of the days, in UTC, that `since` and `until` name."""
+    days = {"since": read_day(since, "since"), "until": read_day(until, "until")}
+    return await read(
+        asynchronous(client), index, **days, tags=tags, dtype_backend=dtype_backend, **more
+    )
 
 
 def read_day(given: Moment | None, name: str) -> str | None:
@@ -30,14 +60,10 @@ def read_day(given: Moment | None, name: str) -> str | None:
 async def read_top_searches(
     index: str,
     *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
     order: TopSearchOrder = "searchCount",
     ascending: bool = False,
     limit: int = 1000,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
+    **options: Unpack[AnalyticsOptions],
 ) -> DataFrame:
     """Read the most frequent queries with their clicks, conversions and revenue.
 
@@ -64,10 +90,9 @@ async def read_top_searches(
     >>> top = svc.read_top_searches("products", since="30d")
     >>> sample = svc.tuning.sample_queries(top, 20) if len(top) else top
     """
-    return await frames.read_top_searches(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, order=order, ascending=ascending, limit=limit, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(
+        frames.read_top_searches, index, order=order, ascending=ascending, limit=limit, **options
+    )
 
 
 @public(
@@ -75,14 +100,7 @@ async def read_top_searches(
     endpoints=("get_searches_no_results",),
 )
 async def read_no_results(
-    index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    limit: int = 1000,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
+    index: str, *, limit: int = 1000, **options: Unpack[AnalyticsOptions]
 ) -> DataFrame:
     """Read the most frequent queries without hits.
 
@@ -97,10 +115,7 @@ async def read_no_results(
     >>> unanswered = svc.read_no_results("products", since="7d")
     >>> unanswered[["query", "frequency"]].head()
     """
-    return await frames.read_no_results(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, limit=limit, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_no_results, index, limit=limit, **options)
 
 
 @public(
@@ -108,14 +123,7 @@ async def read_no_results(
     endpoints=("get_searches_no_clicks",),
 )
 async def read_no_clicks(
-    index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    limit: int = 1000,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
+    index: str, *, limit: int = 1000, **options: Unpack[AnalyticsOptions]
 ) -> DataFrame:
     """Read the most frequent queries whose hits were not clicked.
 
@@ -129,10 +137,7 @@ async def read_no_clicks(
     --------
     >>> unclicked = svc.read_no_clicks("products", since="7d")["query"].tolist()
     """
-    return await frames.read_no_clicks(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, limit=limit, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_no_clicks, index, limit=limit, **options)
 
 
 @public(
@@ -142,13 +147,9 @@ async def read_no_clicks(
 async def read_top_hits(
     index: str,
     *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
     search: str | None = None,
     limit: int = 1000,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
+    **options: Unpack[AnalyticsOptions],
 ) -> DataFrame:
     """Read the records that searches returned most often.
 
@@ -170,10 +171,7 @@ async def read_top_hits(
     --------
     >>> svc.read_top_hits("products", search="lamp")[["objectID", "frequency"]].head()
     """
-    return await frames.read_top_hits(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, search=search, limit=limit, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_top_hits, index, search=search, limit=limit, **options)
 
 
 @public(
@@ -188,13 +186,9 @@ async def read_top_filters(
     index: str,
     attributes: OneOrMany = (),
     *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
     search: str | None = None,
     limit: int = 1000,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
+    **options: Unpack[AnalyticsOptions],
 ) -> DataFrame:
     """Read the attributes that searches filtered by most often, or the filters by some of them.
 
@@ -213,11 +207,9 @@ async def read_top_filters(
     --------
     >>> svc.read_top_filters("products", "brand", since="7d")[["value", "frequency"]]
     """
-    return await frames.read_top_filters(
-        asynchronous(client), index, attributes, since=read_day(since, "since"),
-        until=read_day(until, "until"), tags=tags, search=search, limit=limit,
-        dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(
+        frames.read_top_filters, index, attributes=attributes, search=search, limit=limit, **options
+    )
 
 
 @public(
@@ -225,14 +217,7 @@ async def read_top_filters(
     endpoints=("get_top_countries",),
 )
 async def read_top_countries(
-    index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    limit: int = 1000,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
+    index: str, *, limit: int = 1000, **options: Unpack[AnalyticsOptions]
 ) -> DataFrame:
     """Read the countries with the most searches.
 
@@ -245,25 +230,14 @@ async def read_top_countries(
     --------
     >>> countries = svc.read_top_countries("products", since="7d")["country"].tolist()
     """
-    return await frames.read_top_countries(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, limit=limit, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_top_countries, index, limit=limit, **options)
 
 
 @public(
     verb("analytics positions", "analytics positions products --since 30d"),
     endpoints=("get_click_positions",),
 )
-async def read_click_positions(
-    index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
-) -> DataFrame:
+async def read_click_positions(index: str, **options: Unpack[AnalyticsOptions]) -> DataFrame:
     """Count the clicks by position.
 
     Returns
@@ -276,10 +250,7 @@ async def read_click_positions(
     --------
     >>> clicks = svc.read_click_positions("products", since="7d")["clickCount"].sum()
     """
-    return await frames.read_click_positions(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_click_positions, index, **options)
 
 
 @public(
@@ -290,15 +261,7 @@ async def read_click_positions(
         "get_no_results_rate",
     ),
 )
-async def read_search_counts(
-    index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
-) -> DataFrame:
+async def read_search_counts(index: str, **options: Unpack[AnalyticsOptions]) -> DataFrame:
     """Count the searches, users and searches without hits of each day.
 
     Returns
@@ -313,25 +276,14 @@ async def read_search_counts(
     >>> days = svc.read_search_counts("products", since="30d")
     >>> weekly = days["searchCount"].resample("W").sum()
     """
-    return await frames.read_search_counts(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_search_counts, index, **options)
 
 
 @public(
     verb("analytics users", "analytics users products --since 30d"),
     endpoints=("get_users_count",),
 )
-async def read_users_count(
-    index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
-) -> DataFrame:
+async def read_users_count(index: str, **options: Unpack[AnalyticsOptions]) -> DataFrame:
     """Count the users who searched on each day.
 
     Returns
@@ -344,10 +296,7 @@ async def read_users_count(
     --------
     >>> users = svc.read_users_count("products", since="7d").attrs["svc"]["total"]["userCount"]
     """
-    return await frames.read_users_count(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_users_count, index, **options)
 
 
 @public(
@@ -362,15 +311,7 @@ async def read_users_count(
     # The complement of the click-through rate.
     replaces={"get_no_click_rate": "read_conversions"},
 )
-async def read_conversions(
-    index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
-) -> DataFrame:
+async def read_conversions(index: str, **options: Unpack[AnalyticsOptions]) -> DataFrame:
     """Read the clicks, conversions and purchases of each day.
 
     Returns
@@ -388,25 +329,14 @@ async def read_conversions(
     >>> days = svc.read_conversions("products", since="30d")
     >>> days[["clickThroughRate", "conversionRate"]].tail(7)
     """
-    return await frames.read_conversions(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_conversions, index, **options)
 
 
 @public(
     verb("analytics revenue", "analytics revenue products --since 30d"),
     endpoints=("get_revenue",),
 )
-async def read_revenue(
-    index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
-) -> DataFrame:
+async def read_revenue(index: str, **options: Unpack[AnalyticsOptions]) -> DataFrame:
     """Read the revenue of each day and currency.
 
     Returns
@@ -419,7 +349,4 @@ async def read_revenue(
     --------
     >>> revenue = svc.read_revenue("products", since="30d").groupby("currency")["revenue"].sum()
     """
-    return await frames.read_revenue(
-        asynchronous(client), index, since=read_day(since, "since"), until=read_day(until, "until"),
-        tags=tags, dtype_backend=dtype_backend,
-    )  # fmt: skip
+    return await _read_report(frames.read_revenue, index, **options)

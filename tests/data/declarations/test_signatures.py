@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 import pytest
 
 from svc_notebook.core.api.parameters import SearchParams
+from svc_notebook.data.declarations import declaration_of, public, read_entries
 from svc_notebook.data.declarations.signatures import spell_out
+from svc_notebook.errors import BadArgument
 
 
 def make_function() -> Callable[..., None]:
@@ -74,3 +76,27 @@ def test_several_threads_write_each_member_once(threads: int) -> None:
     assert (function.__doc__ or "").count("hitsPerPage : int") == 1
     assert inspect.signature(function) == inspect.signature(expected)
     assert "hitsPerPage" in inspect.signature(function).parameters
+
+
+class SharedOptions(TypedDict, total=False):
+    limit: int
+    client: object
+
+
+def test_members_that_all_have_shared_entries_are_parameters_of_the_function() -> None:
+    @public()
+    def read(index: str, *, flatten: bool = False, **options: Unpack[SharedOptions]) -> object:
+        """Read rows."""
+        return index, flatten, options
+
+    declared = declaration_of(read)
+
+    assert declared is not None
+    assert inspect.signature(read) == declared.signature
+    assert str(declared.signature).startswith(
+        "(index: 'str', *, limit: 'int' = 1000, client: 'object' = None, flatten: 'bool' = False)"
+    )
+    assert list(read_entries(inspect.getdoc(read) or "")) == [*declared.signature.parameters]
+    assert read("products", limit=3) == ("products", False, {"limit": 3})
+    with pytest.raises(BadArgument, match="there is no argument `limits`; did you mean `limit`"):
+        read("products", limits=3)  # type: ignore[call-arg]
