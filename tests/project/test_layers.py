@@ -146,7 +146,6 @@ LAYERS_INSIDE: dict[str, list[set[str]]] = {
         {"migrations", "folder", "limits", "heap", "engine", "crawl"},
         {"store"},
         {"background_thread", "embedding_endpoint"},
-        {"embedding_models"},
         {"search_models"},
         {"keyring", "logs", "rules"},
         {"resources", "events"},

@@ -23,10 +23,9 @@ from svc_notebook.service.embedding_endpoint import (
     PRICE_VARIABLE,
     VectorCache,
 )
-from svc_notebook.service.embedding_models import STATIC_RELEASE, STATIC_REQUIREMENT
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 from svc_notebook.service.maintenance import MaintenanceLimits
-from svc_notebook.service.search_models import Embedder
+from svc_notebook.service.search_models import STATIC_RELEASE, STATIC_REQUIREMENT, Embedder
 from svc_notebook.service.service import Service
 from svc_notebook.service.vector_builder import VectorTimes
 from tests.conftest import ROOT, Inside
