@@ -9,22 +9,23 @@ from svc_notebook.data.loading.dask.read import read_dask
 from svc_notebook.data.loading.dispatch import load, plan, push
 from svc_notebook.data.loading.exports.export import Export, Include, as_stored, export
 from svc_notebook.data.loading.history.journal import LoadEntry, LoadJournal, user_name
-from svc_notebook.data.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.data.loading.history.undo import find_load, undo_load, why_not_undoable
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.proposals import accept_proposals
 from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.data.loading.options import (
     DEFAULT_DISTINCT,
+    DEFAULT_UNDO_ROWS,
     Accept,
     CompareWith,
     IfExists,
     LoadSettings,
     RowOptions,
+    check_min_share,
 )
 from svc_notebook.data.loading.sending.checkpoint import Checkpoint, open_checkpoint_of
 from svc_notebook.data.loading.sending.comparison import Missing, compare
-from svc_notebook.data.loading.sending.replacement import check_min_share, default_share
+from svc_notebook.data.loading.sending.replacement import default_share
 from svc_notebook.data.loading.sending.result import LoadResult
 from svc_notebook.data.loading.sources.python_records import AsyncRows, Rows, awaited
 from svc_notebook.data.loading.sources.source import Source

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, Unpack
 from svc_notebook.data.loading.dask.load import load_partitions
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.history.journal import find_cursor
-from svc_notebook.data.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.data.loading.load_plan.contract import read_contract
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.preparation import prepare
 from svc_notebook.data.loading.load_plan.proposals import accept_proposals, add_proposals
 from svc_notebook.data.loading.options import (
+    DEFAULT_UNDO_ROWS,
     FILES,
     Accept,
     CompareWith,
     IfExists,
     LoadSettings,
     RowOptions,
+    SendSettings,
 )
 from svc_notebook.data.loading.sending.attribute_loss import plan_attribute_loss
 from svc_notebook.data.loading.sending.load import load_source
-from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import find_partitions, may_have_partitions
 from svc_notebook.data.loading.sources.python_records import Rows, refuse_early
 from svc_notebook.data.loading.sources.source import is_pipe

@@ -1,4 +1,4 @@
-"""The options of a load that determine how rows become records, validated once.
+"""The options of a load, validated once: how rows become records, and how these are sent.
 
 The cursor of an increment is the highest value of a column, or the files, of the last load.
 """
@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from svc_notebook.core.api.values import read_pairs
 from svc_notebook.core.foreign_names import suggest_argument
 from svc_notebook.errors import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from svc_notebook.data.client.tasks import OnProgress
+    from svc_notebook.data.loading.load_plan.contract import LoadContract
 
 # The cursor that compares files, and not the values of a column.
 FILES = "files"
@@ -56,6 +60,7 @@ OPERATIONS = (
 UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
+DEFAULT_UNDO_ROWS = 100_000
 # Options that belong to one load, and not to the form of its source.
 OPTIONS_OF_ONE_LOAD = ("limit", "cursor", "salt", "spread")
 # The attribute that all parts of a text share.
@@ -265,6 +270,69 @@ class LoadSettings:
         by_separator = set() if isinstance(self.list_separator, str) else set(self.list_separator)
         named = by_nulls | by_separator | set(self.dtype) | set(self.operations)
         return named | set(self.columns or ())
+
+
+@dataclass(frozen=True)
+class SendSettings:
+    """How the records of a load are sent; the fields are parameters of `load`."""
+
+    if_exists: IfExists = "append"
+    min_share: float | None = None
+    dry_run: bool = False
+    resume: bool = False
+    verify: bool = False
+    # Batches, or partitions, that are sent at the same time; None for the default number.
+    in_flight: int | None = None
+    on_progress: OnProgress | None = None
+    # The columns that the source must have.
+    contract: LoadContract | None = None
+    # The maximum number of rows that are sent in a second.
+    per_second: int | None = None
+    # The maximum number of records that are kept for an undo.
+    undo_rows: int = DEFAULT_UNDO_ROWS
+    # What the rows of a merge are compared with.
+    compare_with: CompareWith = "index"
+    # Whether rejected rows do not prevent a replacement.
+    skip_rejected: bool = True
+
+    def __post_init__(self) -> None:
+        if self.in_flight is not None and self.in_flight < 1:
+            raise BadInput("`in_flight` must be 1 or more")
+        _check_count("per_second", self.per_second)
+        if not isinstance(self.undo_rows, int) or self.undo_rows < 0:
+            raise BadInput(f"`undo_rows` must be a whole number, 0 or more, not {self.undo_rows!r}")
+        check_min_share(self.min_share, self.if_exists)
+
+    def check_comparison(self) -> None:
+        """Reject a comparison that does not exist, or that the load does not make."""
+        if self.compare_with not in get_args(CompareWith):
+            raise BadInput(f"`compare_with` must be 'index' or 'hashes', not {self.compare_with!r}")
+        if self.compare_with == "hashes" and not self.merges:
+            raise BadInput("`compare_with` applies to if_exists='merge' and 'sync'; pass one, too")
+
+    @property
+    def merges(self) -> bool:
+        """Whether rows are compared with the records that exist."""
+        return self.if_exists in ("merge", "sync")
+
+    @property
+    def replaces_index(self) -> bool:
+        """Whether records that exist, and that no row has, are deleted."""
+        return self.if_exists in ("replace", "sync")
+
+
+def check_min_share(min_share: float | None, if_exists: IfExists) -> None:
+    """Reject an invalid share, and a share for a load that does not replace."""
+    if min_share is None:
+        return
+    if (
+        isinstance(min_share, bool)
+        or not isinstance(min_share, (int, float))
+        or not 0 <= min_share <= 1
+    ):
+        raise BadInput(f"`min_share` must be a share from 0 to 1, not {min_share!r}")
+    if if_exists not in ("replace", "sync"):
+        raise BadInput("`min_share` applies to if_exists='replace' and 'sync'; pass one, too")
 
 
 def _read_mappings(named: dict[str, Any]) -> None:

@@ -23,8 +23,7 @@ from svc_notebook.data.loading.dask.partition_sender import (
     expects_workers,
     open_partition_checkpoint,
 )
-from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sending.settings import SendSettings
+from svc_notebook.data.loading.options import LoadSettings, SendSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions
 from svc_notebook.data.loading.table import TableOrigin
 from svc_notebook.errors import SvcError, TooMany

@@ -20,9 +20,8 @@ import svc_notebook as svc
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, background_loop
 from svc_notebook.data.loading.dask.load import load_partitions
-from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.options import LoadSettings, SendSettings
 from svc_notebook.data.loading.sending.checkpoint import state_folder
-from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions
 from svc_notebook.errors import BadInput
 from tests.conftest import Running

@@ -43,7 +43,7 @@ from svc_notebook.data.loading.history.recorder import (
 from svc_notebook.data.loading.load_plan.contract import LoadContract
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.row_errors import MAX_LISTED_ROWS
-from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.options import LoadSettings, SendSettings
 from svc_notebook.data.loading.sending.attribute_loss import AttributeLoss
 from svc_notebook.data.loading.sending.concurrency_limiter import (
     DEFAULT_IN_FLIGHT,
@@ -57,7 +57,6 @@ from svc_notebook.data.loading.sending.replacement import (
     warn_of_hashes,
 )
 from svc_notebook.data.loading.sending.result import LoadResult
-from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions, find_workers
 from svc_notebook.errors import BadInput, KeyRefused, ServiceBroken, Stopped, TooMany
 

@@ -23,12 +23,11 @@ from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.profile import ID_NAMES
 from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
-from svc_notebook.data.loading.options import IfExists, LoadSettings
+from svc_notebook.data.loading.options import IfExists, LoadSettings, SendSettings
 from svc_notebook.data.loading.sending.checkpoint import Checkpoint, facts_of, open_checkpoint_of
 from svc_notebook.data.loading.sending.comparison import holds
 from svc_notebook.data.loading.sending.load import load_source
 from svc_notebook.data.loading.sending.result import LoadResult
-from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.partitions import SourcePartitions
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from svc_notebook.data.loading.sending.batches import Batch
     from svc_notebook.data.loading.sending.result import LoadResult
 
-DEFAULT_UNDO_ROWS = 100_000
 CONCURRENT_READS = 4
 SEES_HIDDEN = "seeUnretrievableAttributes"
 PARTIAL_UPDATE = b'"_operation"'

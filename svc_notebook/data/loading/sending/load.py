@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.preparation import prepare
-from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.options import LoadSettings, SendSettings
 from svc_notebook.data.loading.sending.load_run import LoadRun
 from svc_notebook.data.loading.sending.replacement import check_rejected
 from svc_notebook.data.loading.sending.result import LoadResult
-from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sources.python_records import RecordStream
 from svc_notebook.errors import (
     BadInput,

@@ -25,6 +25,7 @@ from svc_notebook.data.loading.history.recorder import (
 from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.preparation import Prepared
 from svc_notebook.data.loading.load_plan.proposals import add_proposals
+from svc_notebook.data.loading.options import SendSettings
 from svc_notebook.data.loading.sending.attribute_loss import (
     AttributeLoss,
     ReadColumns,
@@ -56,7 +57,6 @@ from svc_notebook.data.loading.sending.replacement import (
     warn_of_hashes,
 )
 from svc_notebook.data.loading.sending.result import OUTCOMES, LoadCounts, LoadResult
-from svc_notebook.data.loading.sending.settings import SendSettings
 from svc_notebook.data.loading.sending.stored_records import (
     StoredRecords,
     check_mergeable,

@@ -83,20 +83,6 @@ def default_share(old: int, rejected_rows: int = 0) -> float:
     return DEFAULT_MIN_SHARE if rejected_rows or old >= MIN_GUARDED_RECORDS else 0
 
 
-def check_min_share(min_share: float | None, if_exists: IfExists) -> None:
-    """Reject an invalid share, and a share for a load that does not replace."""
-    if min_share is None:
-        return
-    if (
-        isinstance(min_share, bool)
-        or not isinstance(min_share, (int, float))
-        or not 0 <= min_share <= 1
-    ):
-        raise BadInput(f"`min_share` must be a share from 0 to 1, not {min_share!r}")
-    if if_exists not in ("replace", "sync"):
-        raise BadInput("`min_share` applies to if_exists='replace' and 'sync'; pass one, too")
-
-
 def describe_first(plan: LoadPlan) -> str:
     """Describe the error of the first rejected row."""
     first = plan.rejected.iloc[0]
