@@ -12,7 +12,7 @@ from svc_notebook.data.loading.history.journal import LoadEntry, LoadJournal, us
 from svc_notebook.data.loading.history.undo import find_load, undo_load, why_not_undoable
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.proposals import accept_proposals
-from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
+from svc_notebook.data.loading.load_plan.row_errors import ERROR_COLUMNS
 from svc_notebook.data.loading.options import (
     DEFAULT_DISTINCT,
     DEFAULT_UNDO_ROWS,

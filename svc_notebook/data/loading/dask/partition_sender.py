@@ -22,7 +22,7 @@ from svc_notebook.data.loading.dask.worker_credentials import WorkerCredentials
 from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.profile import ID_NAMES
-from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
+from svc_notebook.data.loading.load_plan.row_errors import ERROR_COLUMNS
 from svc_notebook.data.loading.options import IfExists, LoadSettings, SendSettings
 from svc_notebook.data.loading.sending.checkpoint import Checkpoint, facts_of, open_checkpoint_of
 from svc_notebook.data.loading.sending.comparison import holds

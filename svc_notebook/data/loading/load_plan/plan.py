@@ -14,7 +14,7 @@ import pandas as pd
 
 from svc_notebook.core.display import write_frame
 from svc_notebook.data.loading.load_plan.contract import save_plan
-from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
+from svc_notebook.data.loading.load_plan.row_errors import ERROR_COLUMNS
 from svc_notebook.data.loading.table import advice_of, changes_of, write_notes
 from svc_notebook.data.loading.text_cells.signals import Decision, ReadingSignal
 

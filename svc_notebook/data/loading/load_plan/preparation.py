@@ -31,13 +31,14 @@ from svc_notebook.data.loading.load_plan.profile import (
     describe_readings,
     profile_table,
 )
-from svc_notebook.data.loading.load_plan.rejected_rows import describe, restore
 from svc_notebook.data.loading.load_plan.row_errors import (
     MarkedRows,
     Positions,
     RowErrors,
     RowNumbers,
+    describe_rejected,
     find_row_errors,
+    restore_rejected,
 )
 from svc_notebook.data.loading.options import FILES, LoadCursor, LoadSettings
 from svc_notebook.data.loading.sources.python_records import are_records, gather
@@ -82,7 +83,7 @@ def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> 
     if are_records(source):
         source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
     elif isinstance(source, pd.DataFrame):
-        source = restore(source)
+        source = restore_rejected(source)
     elif may_be_small_file(source) and not options.cursor:
         table = open_source(source, options, db)
         with suppress(NeedsDatabase):
@@ -114,7 +115,7 @@ def _prepare_cells(opened: SmallTable, index: str, options: LoadSettings) -> Pre
         ids=small.ids.origin,
         column_rows=_column_rows(small.columns),
         sample=tuple(record_of(operation) for operation in small.operations[:PREVIEW_ROWS]),
-        rejected=describe(table, small.columns, small.ids, ()),
+        rejected=describe_rejected(table, small.columns, small.ids, ()),
         rejected_rows=0,
         notes=(
             *table.notes,
@@ -144,7 +145,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
     operation = operation_sql(ids.sql, profile.columns, options)
     errors = find_row_errors(table, profile, ids, operation, options)
     dropped = MarkedRows.of(errors.dropped).positions
-    rejected = describe(table, profile.columns, ids, errors.listed)
+    rejected = describe_rejected(table, profile.columns, ids, errors.listed)
     rejected_rows = len(dropped) + len(profile.skipped)
     on_request = errors.duplicates if options.duplicates == "last" else 0
     unlisted = rejected_rows - len(rejected)

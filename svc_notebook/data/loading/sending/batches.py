@@ -22,7 +22,7 @@ from svc_notebook.errors import BadInput
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from svc_notebook.data.loading.load_plan.row_errors import Digests, MarkedRows, Positions
+    from svc_notebook.data.loading.load_plan.row_errors import MarkedRows
 
 # The digest of a span fits a signed 64-bit number in JSON.
 DIGEST_BITS = (1 << 63) - 1

@@ -10,7 +10,7 @@ import pandas as pd
 
 from svc_notebook.core.display import write_frame
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
-from svc_notebook.data.loading.load_plan.rejected_rows import ERROR_COLUMNS
+from svc_notebook.data.loading.load_plan.row_errors import ERROR_COLUMNS
 from svc_notebook.data.loading.options import Action
 from svc_notebook.data.loading.sending.batches import Batch
 from svc_notebook.data.loading.table import write_notes
