@@ -10,9 +10,9 @@ from pathlib import Path
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.data.session import AnyClient
-from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.snapshots import Side
 from svc_notebook.tuning.changes.snapshots import Snapshot
+from svc_notebook.tuning.changes.state import Differences
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.judge import Cost
 from svc_notebook.tuning.evaluation.judge import Judge

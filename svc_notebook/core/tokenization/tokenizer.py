@@ -18,10 +18,12 @@ from svc_notebook.core.tokenization.character_table import (
     BREAK,
     INVISIBLE_SPACE,
     AsciiTable,
+    LocatedText,
+    compose,
+    locate_composed,
     make_table,
     translate_in_arrays,
 )
-from svc_notebook.core.tokenization.composition import LocatedText, compose, locate_composed
 from svc_notebook.core.tokenization.joined_words import (
     JOINERS,
     WHOLE_WORD,

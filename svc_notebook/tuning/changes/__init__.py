@@ -11,11 +11,18 @@ from svc_notebook.tuning.changes.change_reversal import (
     history,
     undo,
 )
-from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.journal import Change, Journal, read_interruptions
 from svc_notebook.tuning.changes.journalled_write import noting, warn_not_recorded
 from svc_notebook.tuning.changes.snapshots import snapshot
-from svc_notebook.tuning.changes.state import SCOPES, as_parameters, by_id, holds, read_part
+from svc_notebook.tuning.changes.state import (
+    SCOPES,
+    Differences,
+    as_parameters,
+    by_id,
+    holds,
+    read_part,
+    tabulate,
+)
 
 __all__ = [
     "SCOPES",

@@ -16,10 +16,9 @@ from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes import journalled_write
-from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.journal import Change, Journal, Outcome, find_open, is_value_of
 from svc_notebook.tuning.changes.snapshots import tabulate_change
-from svc_notebook.tuning.changes.state import Delta, Scope, read_part
+from svc_notebook.tuning.changes.state import Delta, Differences, Scope, read_part
 from svc_notebook.tuning.tables.schema import TIME
 
 # Ends of an interrupted change: the missing part is written, or the written part is reverted.

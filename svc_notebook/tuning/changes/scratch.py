@@ -19,8 +19,8 @@ from svc_notebook.data.client import (
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.snapshots import Snapshot
+from svc_notebook.tuning.changes.state import Differences
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.tables.tables import Queries, Table
 

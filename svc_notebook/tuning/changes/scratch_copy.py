@@ -15,13 +15,14 @@ from svc_notebook.data.client import (
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes import journalled_write
-from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot, tabulate_change
 from svc_notebook.tuning.changes.state import (
     Deltas,
+    Differences,
     IndexConfiguration,
     differences,
     read_state,
+    tabulate,
     without,
 )
 from svc_notebook.tuning.evaluation.runs import run

@@ -20,15 +20,16 @@ from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.tuning.changes import journalled_write
-from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.journal import Change
 from svc_notebook.tuning.changes.state import (
     KINDS,
+    Differences,
     IndexConfiguration,
     by_id,
     differences,
     is_default,
     read_state,
+    tabulate,
     without,
 )
 

@@ -20,17 +20,19 @@ from svc_notebook.core.files import write_all
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient, parse_name
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.tuning.changes.diff import Differences, tabulate, write_differences
 from svc_notebook.tuning.changes.journal import Change
 from svc_notebook.tuning.changes.journalled_write import alone, write_change
 from svc_notebook.tuning.changes.state import (
     KINDS,
     SCOPES,
     Delta,
+    Differences,
     IndexConfiguration,
     Scope,
     compare,
     is_default,
+    tabulate,
+    write_differences,
 )
 from svc_notebook.tuning.deployment.clone import describe_client, right_of
 from svc_notebook.tuning.deployment.configuration import (

@@ -14,15 +14,17 @@ import pandas as pd
 from svc_notebook.core.display import format_count
 from svc_notebook.core.files import write_named_file
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.diff import Differences, tabulate, write_differences
 from svc_notebook.tuning.changes.journalled_write import FACETS, facets_between
 from svc_notebook.tuning.changes.state import (
     Delta,
+    Differences,
     IndexConfiguration,
     Objects,
     Scope,
     compare,
     holds,
+    tabulate,
+    write_differences,
 )
 from svc_notebook.tuning.deployment.origin import Origin, digest_object
 

@@ -20,7 +20,7 @@ from pandas import DataFrame
 from svc_notebook.core.display import format_difference, format_number
 from svc_notebook.core.files import write_named_file
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.diff import write_differences
+from svc_notebook.tuning.changes.state import write_differences
 from svc_notebook.tuning.evaluation.comparison import Comparison
 from svc_notebook.tuning.evaluation.comparison_summary import definitions, judged_shares, notes
 from svc_notebook.tuning.evaluation.scores import summary

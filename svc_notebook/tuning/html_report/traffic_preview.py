@@ -20,7 +20,7 @@ from svc_notebook.data.client import AsyncClient
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.diff import write_differences
+from svc_notebook.tuning.changes.state import write_differences
 from svc_notebook.tuning.evaluation.ranked_lists import find_overlaps
 from svc_notebook.tuning.html_report.page import (
     write_figures,

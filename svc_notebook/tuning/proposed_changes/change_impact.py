@@ -17,7 +17,6 @@ from svc_notebook.data.client import AsyncClient, check_attributes
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.request_part import (
     RequestFiller,
     WordCounts,
@@ -28,10 +27,12 @@ from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
 from svc_notebook.tuning.changes.state import (
     Delta,
     Deltas,
+    Differences,
     Objects,
     Scope,
     as_parameters,
     read_part,
+    tabulate,
     write_parts,
 )
 from svc_notebook.tuning.changes.state import compare as differ

@@ -25,12 +25,12 @@ from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, CallFailed, did_you_mean
 from svc_notebook.tuning.changes import journalled_write
-from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.request_part import split_change, write_code
 from svc_notebook.tuning.changes.snapshots import tabulate_change
 from svc_notebook.tuning.changes.state import (
     KINDS,
     SCOPES,
+    Differences,
     Objects,
     Scope,
     by_id,

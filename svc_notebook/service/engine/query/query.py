@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from svc_notebook.core.tokenization.character_table import INVISIBLE_SPACE
-from svc_notebook.core.tokenization.composition import compose
+from svc_notebook.core.tokenization.character_table import INVISIBLE_SPACE, compose
 from svc_notebook.core.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, fold, split
 from svc_notebook.core.tokenization.word_breaks import find_last_run
