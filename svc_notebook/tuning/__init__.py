@@ -45,9 +45,13 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.plots import plot_tops as plot_tops
     from svc_notebook.tuning.plots import plot_variants as plot_variants
     from svc_notebook.tuning.plots import plot_zero_shares as plot_zero_shares
+    from svc_notebook.tuning.tables.exchange_formats import read_qrels as read_qrels
+    from svc_notebook.tuning.tables.exchange_formats import read_quepid as read_quepid
+    from svc_notebook.tuning.tables.exchange_formats import read_trec_run as read_trec_run
+    from svc_notebook.tuning.tables.exchange_formats import write_qrels as write_qrels
+    from svc_notebook.tuning.tables.exchange_formats import write_quepid as write_quepid
+    from svc_notebook.tuning.tables.exchange_formats import write_trec_run as write_trec_run
     from svc_notebook.tuning.tables.files import write_table as write_table
-    from svc_notebook.tuning.tables.quepid_files import read_quepid as read_quepid
-    from svc_notebook.tuning.tables.quepid_files import write_quepid as write_quepid
     from svc_notebook.tuning.tables.sampling import count_queries as count_queries
     from svc_notebook.tuning.tables.sampling import no_results as no_results
     from svc_notebook.tuning.tables.sampling import sample_queries as sample_queries
@@ -56,10 +60,6 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.tables.tables import check_judgments as check_judgments
     from svc_notebook.tuning.tables.tables import check_queries as check_queries
     from svc_notebook.tuning.tables.tables import check_runs as check_runs
-    from svc_notebook.tuning.tables.trec_files import read_qrels as read_qrels
-    from svc_notebook.tuning.tables.trec_files import read_trec_run as read_trec_run
-    from svc_notebook.tuning.tables.trec_files import write_qrels as write_qrels
-    from svc_notebook.tuning.tables.trec_files import write_trec_run as write_trec_run
     from svc_notebook.tuning.variants.search import plan_search as plan_search
 
     judge: Any
@@ -80,9 +80,9 @@ _HOMES = {
         "plot_tops", "plot_variants", "plot_zero_shares",
     ),
     "svc_notebook.tuning.html_report.report": ("report",),
-    "svc_notebook.tuning.tables.quepid_files": ("read_quepid", "write_quepid"),
-    "svc_notebook.tuning.tables.trec_files": (
-        "read_qrels", "read_trec_run", "write_qrels", "write_trec_run",
+    "svc_notebook.tuning.tables.exchange_formats": (
+        "read_qrels", "read_quepid", "read_trec_run", "write_qrels", "write_quepid",
+        "write_trec_run",
     ),
     "svc_notebook.tuning.tables.sampling": (
         "count_queries", "no_results", "sample_queries", "split", "zero_shares",
