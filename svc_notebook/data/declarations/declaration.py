@@ -346,7 +346,7 @@ def verb_only(*verbs: VerbDeclaration, **facts: Any) -> Callable[[F], F]:
     return declare
 
 
-def described(like: str) -> Callable[[F], F]:
+def described(like: str | None) -> Callable[[F], F]:
     """Complete the docstring of a function that is offered where it is defined."""
 
     def complete_docstring(function: F) -> F:

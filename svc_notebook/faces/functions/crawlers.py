@@ -320,19 +320,13 @@ async def delete_crawler(crawler: str, *, client: AnyClient | None = None) -> Wr
     return {"crawler": crawler, **done}
 
 
-@public(verb("crawlers run", "crawlers run docs"), endpoints=("run_crawler",))
+@public(
+    verb("crawlers run", "crawlers run docs"),
+    endpoints=("run_crawler",),
+    like=rename_crawler.__doc__,
+)
 async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Resume a paused crawler, which waits for its schedule; only `reindex` starts a crawl.
-
-    Returns
-    -------
-    dict
-        `crawler` and `taskId`.
-
-    Raises
-    ------
-    BadInput
-        If the crawler does not exist.
 
     Examples
     --------
@@ -343,19 +337,13 @@ async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Write
     return describe_task(crawler, await aio.run_crawler(await crawler_id(aio, crawler)))
 
 
-@public(verb("crawlers pause", "crawlers pause docs"), endpoints=("pause_crawler",))
+@public(
+    verb("crawlers pause", "crawlers pause docs"),
+    endpoints=("pause_crawler",),
+    like=rename_crawler.__doc__,
+)
 async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Pause a crawler.
-
-    Returns
-    -------
-    dict
-        `crawler` and `taskId`.
-
-    Raises
-    ------
-    BadInput
-        If the crawler does not exist.
 
     Examples
     --------

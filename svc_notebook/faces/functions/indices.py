@@ -91,20 +91,10 @@ async def _is_empty(client: AsyncClient, index: str) -> bool:
         destructive="delete the whole index {index}",
     ),
     endpoints=("delete_index",),
+    like=clear_index.__doc__,
 )
 async def drop_index(index: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Delete an index with its records, settings, synonyms and rules.
-
-    Returns
-    -------
-    dict
-        `index`, and the number of records `before` and `after` (None if the key may not
-        search); `status` if the key may not read tasks.
-
-    Raises
-    ------
-    NotFound
-    TaskFailed
 
     Examples
     --------
@@ -194,6 +184,7 @@ def _scopes(given: OneOrMany | None) -> list[CopyScope] | None:
 @public(
     verb("move", "move products-new products", destructive="move {index} onto {destination}"),
     endpoints=("operate_index",),
+    like=copy_index.__doc__,
 )
 async def move_index(
     index: str, destination: str, *, client: AnyClient | None = None
@@ -204,12 +195,6 @@ async def move_index(
     ----------
     destination : str
         New name.
-
-    Returns
-    -------
-    dict
-        `index`, `destination`, and the number of records of the destination `before` and
-        `after` (None if the key may not search); `status` if the key may not read tasks.
 
     Raises
     ------

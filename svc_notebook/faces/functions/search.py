@@ -150,7 +150,7 @@ async def search_many(
     return hits
 
 
-@public(endpoints=("search",))
+@public(endpoints=("search",), like=search.__doc__)
 async def read_facets(
     index: str,
     query: str = "",
@@ -168,12 +168,6 @@ async def read_facets(
         `count` (int64). `attrs["svc"]["facets_stats"]` contains minimum, maximum, mean and sum
         of numeric facets.
 
-    Raises
-    ------
-    BadInput
-        If a search parameter is unknown or has a wrong type.
-    NotFound
-
     Examples
     --------
     >>> svc.read_facets("products", "lamp", facets=["category"])
@@ -188,7 +182,7 @@ async def read_facets(
     return counts
 
 
-@public(endpoints=("search_facet",))
+@public(endpoints=("search_facet",), like=search.__doc__)
 async def read_facet_values(
     index: str,
     facet: str,
@@ -211,12 +205,6 @@ async def read_facet_values(
     DataFrame
         One row per value: `value` and `highlighted` (str, with matches marked) and `count`
         (int64).
-
-    Raises
-    ------
-    BadInput
-        If a search parameter is unknown or has a wrong type.
-    NotFound
 
     Examples
     --------

@@ -114,26 +114,16 @@ def explain_key(key: AnyKey) -> DataFrame:
     return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
 
 
-@public()
+@public(like=explain_key.__doc__)
 def get_remaining_validity(key: AnyKey) -> float:
     """Return the remaining validity of a secured key in seconds.
 
     Nothing is sent to the service.
 
-    Parameters
-    ----------
-    key : str, Secret or dict
-        Secured key.
-
     Returns
     -------
     float
         Seconds; negative for an expired key, infinite for a key without an end.
-
-    Raises
-    ------
-    BadInput
-        If the key is not a secured key.
 
     Examples
     --------

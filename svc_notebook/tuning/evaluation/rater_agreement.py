@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from pandas import DataFrame
 
+from svc_notebook.data.declarations import described
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.ranked_lists import Floats, find_moves, known_gains
 from svc_notebook.tuning.statistics import bootstrap_kappa, cohen, fleiss, krippendorff
@@ -114,28 +115,15 @@ def grade_agreement(
     return DataFrame(rows, columns=GRADE_AGREEMENT).astype({"grade": "str"})
 
 
+@described(like=grade_agreement.__doc__)
 def disagreements(judgments: Table, raters: Sequence[str] | None = None) -> DataFrame:
     """Return the hits on which two raters differ, the largest differences first, to judge by hand.
-
-    Parameters
-    ----------
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID`, `rating` and `rater`.
-    raters : list of str, default the two of the judgments
-        Names of two raters.
 
     Returns
     -------
     DataFrame
         One row per hit: `query`, `filters` and `objectID` (str), `first` and `second` (float64, the
         ratings in the order of `raters`) and `difference` (float64).
-
-    Raises
-    ------
-    BadInput
-        If there are not two raters, or they share no hit.
-    BadRecord
-        If a judgment is not valid.
 
     Examples
     --------

@@ -17,6 +17,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.core.files import replace_file
+from svc_notebook.data.declarations import described
 from svc_notebook.errors import BadInput, unreadable, unwritable
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments, check_runs
 
@@ -116,6 +117,7 @@ def write_qrels(
     return _id_table(ids)
 
 
+@described(like=read_qrels.__doc__)
 def read_trec_run(path: str | os.PathLike[str], queries: QueryIds | None = None) -> DataFrame:
     """Read a run of TREC: `query-id Q0 objectID rank score name`.
 
@@ -124,8 +126,6 @@ def read_trec_run(path: str | os.PathLike[str], queries: QueryIds | None = None)
 
     Parameters
     ----------
-    path : path
-        File to read.
     queries : dict, DataFrame or path, default None
         Text of each query by its id, as `read_qrels` takes it; None takes the ids as texts.
 
@@ -133,11 +133,6 @@ def read_trec_run(path: str | os.PathLike[str], queries: QueryIds | None = None)
     -------
     DataFrame
         One row per hit, with the columns of `run`. Queries without hits are not in such files.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be read, a line is not valid, or an id has no text.
 
     Examples
     --------

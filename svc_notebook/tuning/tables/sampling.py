@@ -11,6 +11,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from svc_notebook.core.api.values import list_texts
+from svc_notebook.data.declarations import described
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.tables.queries import read_logged_query
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, check_queries
@@ -121,25 +122,15 @@ def no_results(log: DataFrame, *, least: int = 1) -> DataFrame:
     return ordered
 
 
+@described(like=no_results.__doc__)
 def zero_shares(log: DataFrame) -> DataFrame:
     """Return the zero-result share of the searches of each stratum, and of all searches.
-
-    Parameters
-    ----------
-    log : DataFrame
-        Result of `read_searches` or `read_logs`, or a table with the columns `query` and
-        `nbHits`.
 
     Returns
     -------
     DataFrame
         One row per stratum (`head`, `torso`, `tail`, by frequency alone) and one for `all`:
         `stratum` (str), `queries`, `searches` and `zero` (int64) and `share` (float64).
-
-    Raises
-    ------
-    BadInput
-        If the log does not contain the number of hits.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from svc_notebook.data.client import AsyncClient
-from svc_notebook.data.declarations import public
+from svc_notebook.data.declarations import described, public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.tuning.changes.snapshots import snapshot
@@ -205,6 +205,7 @@ def _stopped(search: Search, notes: str | Path | None) -> Stopped:
     return Stopped(f"stopped after {len(search.trace)} trials; {advice}", result=search)
 
 
+@described(like=search.__doc__)
 def plan_search(
     space: Mapping[str, Sequence[Any]],
     queries: Queries | None = None,
@@ -221,19 +222,10 @@ def plan_search(
     ----------
     space : dict of lists
         Values to try by name of a setting, or `synonyms` and `rules`.
-    queries : str, list, DataFrame or path, default those of the judgments
-        Queries to search for.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them; required.
     sampler : {'grid', 'random', 'halving', 'coordinate'}, default 'grid'
         Order in which variants are tried.
     budget : int, default None
         Maximum number of searches; None selects it by the sampler.
-    holdout : float, default 0.3
-        Share of the queries to hold out.
-    seed : int, default 0
-        Seed of the random numbers.
 
     Returns
     -------
