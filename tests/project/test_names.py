@@ -44,7 +44,6 @@ STORED_NAMES = {
     "svc_notebook/faces/editors/hit_cards.py: place",
     "svc_notebook/faces/editors/judgment_editor/editor.py: place",
     "svc_notebook/faces/editors/query_editor/editor.py: place",
-    "svc_notebook/faces/editors/ranking_explanation.py: place",
     "svc_notebook/faces/editors/settings_editor.py: place",
     "svc_notebook/service/crawl/visits.py: found",
     "svc_notebook/service/crawlers/crawler.py: known",

@@ -14,7 +14,7 @@ from tests.conftest import ROOT, Running
 MAX_FUNCTIONS_AND_MODULES = {
     "search": (320, 45),
     "refused key": (47, 11),
-    "keystroke": (179, 31),
+    "keystroke": (179, 30),
 }
 
 

@@ -14,10 +14,11 @@ from svc_notebook.faces.editors.hit_cards import (
     PRE,
     HitDisplay,
     draw_hits,
+    explain_rank,
     list_attributes,
     list_searchable,
+    ranking_of,
 )
-from svc_notebook.faces.editors.ranking_explanation import explain_rank, ranking_of
 from svc_notebook.faces.editors.rpc import MAX_JS_INTEGER, plain
 
 JSON = st.recursive(

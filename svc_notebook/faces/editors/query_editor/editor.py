@@ -22,7 +22,12 @@ from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.curation_editors import pins
 from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.fallback import write_line
-from svc_notebook.faces.editors.hit_cards import list_searchable
+from svc_notebook.faces.editors.hit_cards import (
+    RankExplanation,
+    explain_rank,
+    list_searchable,
+    ranking_of,
+)
 from svc_notebook.faces.editors.parameter_panel import list_parameters, read_parameter
 from svc_notebook.faces.editors.query_editor import facets as faceting
 from svc_notebook.faces.editors.query_editor import search
@@ -35,7 +40,6 @@ from svc_notebook.faces.editors.query_editor.search import (
     find_places,
     mark_moves,
 )
-from svc_notebook.faces.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
 from svc_notebook.faces.editors.rpc import call, explain, finish
 from svc_notebook.faces.editors.snippets import write_search
 from svc_notebook.faces.functions import empty_search

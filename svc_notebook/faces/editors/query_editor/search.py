@@ -15,9 +15,15 @@ from svc_notebook.core.api.parameters import PARAMETERS, default_of
 from svc_notebook.core.display import text_of
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.faces.editors.changes import complete_settings
-from svc_notebook.faces.editors.hit_cards import POST, PRE, HitDisplay, draw_hits, list_attributes
+from svc_notebook.faces.editors.hit_cards import (
+    POST,
+    PRE,
+    HitDisplay,
+    Ranking,
+    draw_hits,
+    list_attributes,
+)
 from svc_notebook.faces.editors.query_editor import facets as faceting
-from svc_notebook.faces.editors.ranking_explanation import Ranking
 from svc_notebook.faces.editors.rpc import report_progress
 from svc_notebook.faces.editors.search_comparison import (
     ComparedSearch,
