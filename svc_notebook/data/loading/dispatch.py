@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from svc_notebook.data.loading.dask.load import load_partitions
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.history.journal import find_cursor
-from svc_notebook.data.loading.load_plan.contract import read_contract
-from svc_notebook.data.loading.load_plan.plan import LoadPlan
+from svc_notebook.data.loading.load_plan.plan import LoadPlan, read_contract
 from svc_notebook.data.loading.load_plan.preparation import prepare
 from svc_notebook.data.loading.load_plan.proposals import accept_proposals, add_proposals
 from svc_notebook.data.loading.options import (

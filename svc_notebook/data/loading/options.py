@@ -17,7 +17,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
     from svc_notebook.data.client.tasks import OnProgress
-    from svc_notebook.data.loading.load_plan.contract import LoadContract
+    from svc_notebook.data.loading.load_plan.plan import LoadContract
 
 # The cursor that compares files, and not the values of a column.
 FILES = "files"

@@ -40,8 +40,7 @@ from svc_notebook.data.loading.history.recorder import (
     new_entry,
     recording,
 )
-from svc_notebook.data.loading.load_plan.contract import LoadContract
-from svc_notebook.data.loading.load_plan.plan import LoadPlan
+from svc_notebook.data.loading.load_plan.plan import LoadContract, LoadPlan
 from svc_notebook.data.loading.load_plan.row_errors import MAX_LISTED_ROWS
 from svc_notebook.data.loading.options import LoadSettings, SendSettings
 from svc_notebook.data.loading.sending.attribute_loss import AttributeLoss
