@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from svc_notebook.service.engine import execution
-from svc_notebook.service.engine.ranking import occurrences, top_k_pruning
+from svc_notebook.service.engine.ranking import occurrences, ranking, top_k_pruning
 
 
 @pytest.fixture
@@ -22,6 +22,7 @@ def threads_for_few_records(monkeypatch: pytest.MonkeyPatch) -> None:
 def pruning_of_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows are pruned by the leading positions, however few there are."""
     for owner, name, value in (
+        (ranking, "MIN_LEADING_CANDIDATES", 0),
         (top_k_pruning, "MIN_LEADING_CANDIDATES", 0),
         (top_k_pruning, "ADJACENT_FACTOR", 1),
         (occurrences, "MIN_SOUGHT_OCCURRENCES", 0),
