@@ -44,8 +44,7 @@ lab: $(VENV)/.demo  ## Open JupyterLab on the tutorials
 	JUPYTER_PATH=$(CURDIR)/build/jupyter $(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
 
 test: $(VENV)/.test  ## Run the tests without slow ones on all cores, or all tests that TESTS names
-	$(if $(TESTS),,$(PYTEST) --quick tests/first_minutes)
-	$(PYTEST) $(if $(TESTS),,--quick --ignore tests/first_minutes) $(TESTS)
+	$(PYTEST) $(or $(TESTS),--quick)
 
 test-all: $(VENV)/.test  ## Run all tests, slow ones included
 	$(PYTEST)

@@ -130,6 +130,7 @@ def test_query_suggestions_are_configured_and_built(
 
 
 # The client names `/3/abtests` as the successor.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*abtests.* is deprecated:DeprecationWarning")
 def test_tests_are_run_by_the_client_and_parsed_by_its_models(
     service: Running, analytics: AnalyticsClientSync, api: httpx.Client

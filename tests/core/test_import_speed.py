@@ -57,6 +57,7 @@ def test_a_collector_that_is_off_stays_off(module: str) -> None:
     assert not gc.isenabled()
 
 
+@pytest.mark.slow
 def test_objects_that_a_program_froze_stay_frozen(module: str) -> None:
     gc.freeze()
     frozen = gc.get_freeze_count()

@@ -24,6 +24,7 @@ from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
 from tests.conftest import ROOT
 from tests.documentation.test_examples import PUBLIC
 from tests.looping import loop_over
+from tests.parsed_modules import MODULES, parse
 
 DOCS = ROOT / "docs"
 
@@ -140,11 +141,7 @@ def write_text(node: ast.AST) -> str | None:
 @pytest.fixture(scope="module")
 def texts() -> str:
     """Every text of the package, one in a line."""
-    found = [
-        write_text(node)
-        for path in (ROOT / "svc_notebook").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    ]
+    found = [write_text(node) for path in MODULES for node in ast.walk(parse(path))]
     return "\n".join(text for text in found if text)
 
 

@@ -13,6 +13,7 @@ from tests.first_minutes.processes import run_fresh
 from tests.peers.official import connect, own_warnings
 
 
+@pytest.mark.slow
 @own_warnings
 def test_the_migrated_script_prints_what_the_official_client_prints(
     service: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -94,6 +94,7 @@ def test_a_load_that_is_stopped_is_resumed_in_the_next_cell(
     assert kernel.good(f"client.search({index!r}, hitsPerPage=0)['nbHits']").result == "5000"
 
 
+@pytest.mark.slow
 def test_stop_ends_what_a_button_started(kernel: Kernel) -> None:
     tell(kernel, button(kernel, "stopping", LONG_WORK), {"event": "click"})
     kernel.await_busy()

@@ -121,6 +121,7 @@ def test_progress_is_drawn_into_the_cell_that_waits(kernel: Kernel, kind: str) -
     assert [set(text.split("\n")) - {""} for text in printed] == [{"tick 1"}, {"tick 2"}]
 
 
+@pytest.mark.slow
 def test_a_bar_shows_in_a_notebook_without_a_warning(kernel: Kernel) -> None:
     cell = kernel.good(
         "import warnings\n"

@@ -243,6 +243,7 @@ def test_no_message_to_the_front_end_holds_a_key(session: Session) -> None:
     assert len(session.heard) > 100
 
 
+@pytest.mark.slow
 def test_the_saved_notebook_holds_no_key(session: Session, tmp_path: Path) -> None:
     import nbformat
 
@@ -272,6 +273,7 @@ def test_no_command_line_holds_a_key(session: Session) -> None:
     assert not {text for text in session.commands.values() if session.finds(text)}
 
 
+@pytest.mark.slow
 def test_no_process_is_given_a_key_that_it_does_not_need(session: Session) -> None:
     assert len(session.environments) >= 2
     assert not {pid for pid, text in session.environments.items() if session.finds(text)}

@@ -10,6 +10,7 @@ from tests.peers.javascript import Script, ids
 from tests.peers.official import connect, stored
 
 
+@pytest.mark.slow
 def test_keys_are_added_read_and_deleted(script: Script, service: Running) -> None:
     own = script.call("getApiKey", {"key": service.searchKey}, key=service.searchKey)
     added = script.call("addApiKey", {"acl": ["search"], "indexes": ["peers*"]})["key"]

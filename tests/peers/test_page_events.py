@@ -59,6 +59,7 @@ def reported(service: Running, index: str) -> list[dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_filters_are_taken_as_the_library_encodes_them(vendor: Running, packages: Path) -> None:
     one = event(index="taken", eventType="view", filters=FILTERS)
 
@@ -69,6 +70,7 @@ def test_filters_are_taken_as_the_library_encodes_them(vendor: Running, packages
     assert len(stored["filters"]) == len(FILTERS)
 
 
+@pytest.mark.slow
 def test_one_wrong_event_keeps_the_batch_out(vendor: Running, packages: Path) -> None:
     wrong = event(index="refused", eventType="view", filters=["brand:Acme", "no value"])
 

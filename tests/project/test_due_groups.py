@@ -63,6 +63,7 @@ def test_a_changed_module_of_tests_makes_no_other_due() -> None:
     assert "--ignore=tests/service/test_soak.py" not in soak
 
 
+@pytest.mark.slow
 def test_slow_tests_run_in_the_named_modules_only() -> None:
     modules = ("tests/service/test_kill.py", "tests/service/test_soak.py")
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]

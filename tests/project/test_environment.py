@@ -70,6 +70,7 @@ def hashed_requirements() -> dict[str, list[str]]:
     return entries
 
 
+@pytest.mark.slow
 @loop_over("pin", PINS)
 def test_every_pin_has_the_hashes_of_its_files(pin: Requirement) -> None:
     hashes = [
@@ -90,6 +91,7 @@ def test_hashes_name_no_address() -> None:
     assert not [row for row in text.splitlines() if not re.fullmatch(line, row)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extra", ["bench", "demo", "dev", "docs", "test"])
 def test_what_make_installs_is_verified_and_has_all_that_an_extra_names(extra: str) -> None:
     def needs(name: str) -> set[str]:

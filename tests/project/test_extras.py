@@ -31,6 +31,7 @@ import svc_notebook.service.server
 """
 
 
+@pytest.mark.slow
 def test_the_local_service_needs_no_package_of_another_extra() -> None:
     code = START_WITHOUT.format(others=OTHERS)
     done = subprocess.run(

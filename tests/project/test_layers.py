@@ -12,10 +12,10 @@ from typing import TypeGuard
 import pytest
 
 from tests.looping import loop_over
+from tests.parsed_modules import MODULES, parse
+from tests.parsed_modules import PACKAGE as ROOT
 
 PACKAGE = "svc_notebook"
-ROOT = Path(__file__).parents[2] / PACKAGE
-MODULES = sorted(ROOT.rglob("*.py"))
 STUBS = sorted({*ROOT.rglob("*.pyi")} - {*ROOT.rglob("__init__.pyi")})
 
 # The rooms; each may import the rooms named here. `errors`, `samples` and the other modules at the
@@ -198,11 +198,6 @@ def imports_of(path: Path) -> tuple[str, ...]:
             assert node.level == 0, f"{path}:{node.lineno} imports relatively"
             names += (f"{node.module}.{alias.name}" for alias in node.names)
     return tuple(names)
-
-
-@cache
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def ours(path: Path) -> Iterator[tuple[str, ...]]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
 from tests.conftest import ROOT
 from tests.looping import loop_over
-
-MODULES = sorted((ROOT / "svc_notebook").rglob("*.py"))
+from tests.parsed_modules import MODULES, parse
 
 # A module is a noun; these are nouns that end as gerunds do, or terms of the field.
 NOUNS_IN_ING = {
@@ -145,8 +143,3 @@ def is_number(node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
         return is_number(node.operand)
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
-
-
-@cache
-def parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))

@@ -53,6 +53,7 @@ def test_the_face_is_small_and_sorted() -> None:
     assert len(svc.__all__) <= 20
 
 
+@pytest.mark.slow
 def test_connecting_and_loading_import_no_measurements() -> None:
     code = "import svc_notebook as svc, sys; svc.connect; svc.load; print(*sys.modules, sep='\\n')"
     done = run("-c", code)
@@ -93,12 +94,14 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not imported_by("import svc_notebook") & HEAVY
 
 
+@pytest.mark.slow
 def test_a_connection_brings_the_client_and_pandas_alone() -> None:
     heavy = imported_by("import svc_notebook as svc\nsvc.connect") & HEAVY
 
     assert heavy <= {"httpx", "pandas", "pyarrow"}
 
 
+@pytest.mark.slow
 def test_the_magic_brings_nothing_heavy() -> None:
     shell = "from IPython.core.interactiveshell import InteractiveShell\nshell = InteractiveShell()"
 
@@ -108,6 +111,7 @@ def test_the_magic_brings_nothing_heavy() -> None:
     assert not (after - before) & HEAVY
 
 
+@pytest.mark.slow
 def test_the_command_serves_without_pandas_and_ipython() -> None:
     code = "from svc_notebook.faces import cli\nfrom svc_notebook.service import server as serve"
 
@@ -132,6 +136,7 @@ def test_the_accessors_come_with_the_first_use(code: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "use", ["svc.connect", "search\ntry: search('films')\nexcept svc.errors.SvcError: pass"]
 )
@@ -163,6 +168,7 @@ def test_the_accessors_bring_nothing_heavy() -> None:
     assert not added & HEAVY
 
 
+@pytest.mark.slow
 def test_without_a_client_it_is_said_what_to_type() -> None:
     code = (
         "import svc_notebook as svc\n"

@@ -8,8 +8,11 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from svc_notebook.service.workers.pool import SUPPORTED
 from tests.conftest import ROOT, Running
+from tests.parsed_modules import MODULES, parse
 
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 SECTION = PAGE.partition("## Threads and processes")[2].partition("\n## ")[0]
@@ -22,6 +25,7 @@ EXPECTED = {
 WORKER = "svc_notebook.service.workers.process"
 
 
+@pytest.mark.slow
 def test_all_running_threads_and_processes_are_listed(service: Running) -> None:
     command = [sys.executable, "-m", "tests.project.running_threads"]
     out = subprocess.run(
@@ -45,11 +49,10 @@ def test_all_running_threads_and_processes_are_listed(service: Running) -> None:
 def test_every_thread_that_the_code_starts_has_a_listed_name() -> None:
     calls = [
         (path, node)
-        for path in sorted((ROOT / "svc_notebook").rglob("*.py"))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path in MODULES
+        for node in ast.walk(parse(path))
         if isinstance(node, ast.Call)
-        and ast.unparse(node.func).rpartition(".")[2]
-        in ("Thread", "BackgroundThread", "ThreadPoolExecutor")
+        and name_of(node.func) in ("Thread", "BackgroundThread", "ThreadPoolExecutor")
     ]
     unlisted = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
@@ -59,6 +62,11 @@ def test_every_thread_that_the_code_starts_has_a_listed_name() -> None:
 
     assert len(calls) > 10
     assert unlisted == []
+
+
+def name_of(called: ast.expr) -> str:
+    """The name that is called, without what it is an attribute of."""
+    return str(getattr(called, "attr", getattr(called, "id", "")))
 
 
 def constants(call: ast.Call) -> set[object]:

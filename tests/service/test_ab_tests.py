@@ -71,6 +71,7 @@ def variant_of(answer: Any) -> Any:
     return answer.get("abTestVariantID")
 
 
+@pytest.mark.slow
 def test_a_user_stays_in_one_variant_and_gets_its_hits(shop: Inside) -> None:
     test = add(shop)
 
@@ -86,6 +87,7 @@ def test_a_user_stays_in_one_variant_and_gets_its_hits(shop: Inside) -> None:
         assert answer["hits"][0]["objectID"] == {1: "L9", 2: "L0"}[answer["abTestVariantID"]]
 
 
+@pytest.mark.slow
 def test_the_shares_of_users_are_those_of_the_variants(shop: Inside) -> None:
     add(shop, {**HALVES[0], "trafficPercentage": 90}, {**HALVES[1], "trafficPercentage": 10})
     requests = [
@@ -263,6 +265,7 @@ def test_it_stops_when_an_index_is_deleted(shop: Inside) -> None:
     assert variant_of(search(shop)) is None
 
 
+@pytest.mark.slow
 def test_it_goes_on_after_a_restart(tmp_path: Path) -> None:
     first = Service(tmp_path)
     first.start()

@@ -144,6 +144,7 @@ def test_an_address_before_the_request_is_not_http(caller: Outside) -> None:
         assert plug.recv(4096).startswith(b"HTTP/1.1 400 ")
 
 
+@pytest.mark.slow
 def test_the_first_of_pipelined_requests_lends_its_key_to_none(caller: Outside) -> None:
     url = httpx.URL(caller.running.url)
     own = f"X-Service-Application-Id: {caller.facts['appId']}\r\nX-Service-API-Key: "

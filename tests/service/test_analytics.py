@@ -220,6 +220,7 @@ def test_so_are_those_of_a_tag_and_a_week(shop: Inside, month: ShopMonth) -> Non
     compare_all(shop, Expected(month, week, "platform:app"), **chosen)
 
 
+@pytest.mark.slow
 def test_the_default_period_ends_today_and_has_days_without_searches(
     shop: Inside, month: ShopMonth
 ) -> None:

@@ -46,6 +46,7 @@ def search(index: Index, records: list[dict[str, Any]], **params: Any) -> Counti
     return deadline
 
 
+@pytest.mark.slow
 def test_every_facet_and_every_highlighted_value_looks_at_the_deadline() -> None:
     records = [make_wide(number) for number in range(3)]
     index = Index({"attributesForFaceting": [f"a{n}" for n in range(WIDE_ATTRIBUTES)]})
@@ -78,6 +79,7 @@ def test_a_search_ends_within_one_value_after_its_deadline() -> None:
     assert len(written) < 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ways", ["one by one", "batch", "one batch", "put", "partial", "many"])
 def test_attributes_of_an_index_are_limited(inside: Inside, ways: str) -> None:
     path, records = "/1/indexes/x", [make_wide(n, shared=False) for n in range(4)]

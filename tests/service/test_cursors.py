@@ -71,6 +71,7 @@ def test_a_list_of_ids_is_the_order_it_was_made_of(params: dict[str, Any]) -> No
     assert ids.find("nobody") == -1
 
 
+@pytest.mark.slow
 def test_a_list_of_ids_references_no_segment() -> None:
     index = make_index(200)
     order = index.order({})
@@ -128,6 +129,7 @@ def test_an_order_is_returned_only_for_the_same_parameters() -> None:
     assert kept.get(name, 2, {"query": "a"}) is None
 
 
+@pytest.mark.slow
 def test_browses_keep_no_replaced_segments(inside: Inside) -> None:
     records = [{"objectID": str(n), "text": "lamp"} for n in range(50)]
     inside.fill("p", *records, customRanking=["asc(text)"])

@@ -46,6 +46,7 @@ def loose(request: pytest.FixtureRequest) -> Iterator[None]:
     os.umask(before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("loose")
 def test_no_file_of_the_folder_is_open_to_others(tmp_path: Path) -> None:
     data = tmp_path / "data"
@@ -230,6 +231,7 @@ RULE = {"objectID": "r", "consequence": {"params": {"page": 0}}}
 PARTS = range(12)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", ["byte", "page"])
 @pytest.mark.parametrize("part", PARTS)

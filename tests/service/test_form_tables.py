@@ -56,6 +56,7 @@ def test_a_search_goes_without_a_table_and_says_so_until_it_is_built(fresh: Outs
     assert "message" not in search(fresh, query="uomini", ignorePlurals=["en"])
 
 
+@pytest.mark.slow
 def test_frames_warn_and_say_that_word_forms_are_not_ready(fresh: Outside) -> None:
     running = fresh.running
     key = Secret(running.adminKey)

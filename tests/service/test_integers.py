@@ -239,6 +239,7 @@ def test_the_page_of_a_search_with_clicks_is_refused_or_empty(shop: Shop) -> Non
     assert (last.json()["hits"], last.json()["page"]) == ([], MAX_INTEGER)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "text",

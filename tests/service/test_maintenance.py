@@ -57,6 +57,7 @@ def read_again(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return built
 
 
+@pytest.mark.slow
 def test_the_database_becomes_smaller_after_an_index_is_dropped(tmp_path: Path) -> None:
     service = Service(tmp_path)
     service.start()
@@ -128,6 +129,7 @@ def test_records_newer_than_the_files_are_indexed_at_the_start(
     again.stop()
 
 
+@pytest.mark.slow
 def test_files_are_written_while_writes_go_on(tmp_path: Path, read_again: list[int]) -> None:
     service = Service(tmp_path, maintenance=MaintenanceLimits(save_interval_seconds=0.0))
     service.start()

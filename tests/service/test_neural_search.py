@@ -217,6 +217,7 @@ def test_another_order_of_attributes_and_a_language_have_other_vectors(own: Own)
     assert {hit["kind"] for hit in answer["hits"]} == {"boat"}
 
 
+@pytest.mark.slow
 def test_outdated_vectors_are_reported_until_they_are_computed_again(own: Own) -> None:
     inside = own.start()
     inside.fill("shop", *RECORDS, searchableAttributes=["title", "kind"], **NEURAL)

@@ -329,6 +329,7 @@ def test_logs_name_no_index_that_the_key_does_not_reach(caller: Outside) -> None
     caller.done("PUT", "/1/indexes/shop/settings", {"replicas": []})
 
 
+@pytest.mark.slow
 def test_logs_hide_hits_of_an_index_that_a_rule_redirected_to(caller: Outside) -> None:
     caller.fill("cellar", {"objectID": "1", "title": "bottle"})
     rule = {"objectID": "lead", "consequence": {"redirect": {"indexName": "cellar"}}}

@@ -44,6 +44,7 @@ def cosines(embedder: Embedder, query: str, texts: list[str]) -> list[float]:
     return [float(one) for one in vectors @ query_vector / lengths]
 
 
+@pytest.mark.slow
 def test_a_static_model_relates_words_that_no_record_does() -> None:
     embedder = Embedder.load("static")
 
@@ -305,6 +306,7 @@ def similarities(inside: Inside, **options: Any) -> dict[str, float]:
     return {hit["objectID"]: hit["_rankingInfo"]["semanticScore"] for hit in answer["hits"]}
 
 
+@pytest.mark.slow
 def test_similarities_are_means_of_both_cosines_over_writes_and_restarts(start: Any) -> None:
     inside = start("static+latent")
     inside.fill("shop", *SOFAS, **SETTINGS)
@@ -331,6 +333,7 @@ def test_similarities_are_means_of_both_cosines_over_writes_and_restarts(start: 
     assert (kept.name, kept.latent.name) == (merged.name, merged.latent.name)
 
 
+@pytest.mark.slow
 def test_without_latent_in_the_name_its_vectors_are_dropped(start: Any) -> None:
     inside = start("static+latent")
     inside.fill("shop", *SOFAS, **SETTINGS)

@@ -36,6 +36,7 @@ def run(*options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_running_service_is_described_in_its_folder(
     started: tuple[subprocess.Popen[str], Running], tmp_path: Path
 ) -> None:
@@ -54,6 +55,7 @@ def test_a_running_service_is_described_in_its_folder(
     assert not note.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_even_with_connections_and_work(
     started: tuple[subprocess.Popen[str], Running], number: int
@@ -105,6 +107,7 @@ def test_a_second_service_on_the_folder_names_the_first(
     assert "Traceback" not in second.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ["65536", "99999", "-1"])
 def test_an_invalid_port_is_reported(tmp_path: Path, number: str) -> None:
     done = run("--data", str(tmp_path), "--port", number)
@@ -229,6 +232,7 @@ def test_without_json_the_announcement_is_text(tmp_path: Path) -> None:
     assert first.startswith("local service at http://127.0.0.1:")
 
 
+@pytest.mark.slow
 def test_requests_are_answered_from_the_announcement_on(
     started: tuple[subprocess.Popen[str], Running],
 ) -> None:

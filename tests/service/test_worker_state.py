@@ -64,6 +64,7 @@ def test_the_next_search_sends_what_a_failed_one_did_not_open(
     assert len(following.sent) == count
 
 
+@pytest.mark.slow
 def test_an_index_that_is_replaced_while_it_is_sent_stays_for_this_search(tmp_path: Path) -> None:
     with with_workers(tmp_path) as inside:
         inside.fill("films", {"objectID": "1"})

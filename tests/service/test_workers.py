@@ -305,6 +305,7 @@ def test_killed_workers_are_replaced_and_no_search_fails(tmp_path: Path) -> None
         assert inside.workers.counts.answered == before + 4
 
 
+@pytest.mark.slow
 def test_a_search_has_its_time_limit_in_a_worker(tmp_path: Path) -> None:
     with with_workers(tmp_path, seconds=1e-9) as inside:
         inside.fill("films", *({"objectID": str(n), "title": "lamp"} for n in range(50)))
@@ -315,6 +316,7 @@ def test_a_search_has_its_time_limit_in_a_worker(tmp_path: Path) -> None:
         assert inside.workers.counts.answered == 1
 
 
+@pytest.mark.slow
 def test_logs_and_impressions_are_those_of_the_service(tmp_path: Path) -> None:
     with with_workers(tmp_path) as inside:
         inside.fill("films", {"objectID": "1", "title": "lamp"})
@@ -341,6 +343,7 @@ def search_until(url: str, facts: Any, stop: threading.Event, statuses: list[int
             statuses.append(found.status_code)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.sampled(1)
 def test_no_process_outlives_the_service(
@@ -386,6 +389,7 @@ def wait_for_children(process: subprocess.Popen[str], count: int) -> list[psutil
     return list(children)
 
 
+@pytest.mark.slow
 def test_a_service_with_one_caller_at_a_time_starts_no_workers(tmp_path: Path) -> None:
     process, running = start_service(tmp_path, "--workers", "2")
     try:
@@ -432,6 +436,7 @@ def test_the_default_is_a_worker_for_each_processor(monkeypatch: pytest.MonkeyPa
     assert choose_workers(None) == min(len(os.sched_getaffinity(0)), MAX_DEFAULT_WORKERS)
 
 
+@pytest.mark.slow
 def test_searches_by_vectors_are_answered_in_the_service(tmp_path: Path) -> None:
     titles = ["flour butter oven", "sail sea wave"] * 10
     at_once = VectorTimes(poll_seconds=0.01, quiet_seconds=0.0)
@@ -455,6 +460,7 @@ def test_searches_by_vectors_are_answered_in_the_service(tmp_path: Path) -> None
         assert by_words.json()["nbHits"] != by_vectors.json()["nbHits"]
 
 
+@pytest.mark.slow
 def test_the_status_counts_answered_and_declined_searches(tmp_path: Path) -> None:
     with with_workers(tmp_path) as inside:
         inside.fill("films", {"objectID": "1", "title": "lamp"})
@@ -476,6 +482,7 @@ def test_the_status_counts_answered_and_declined_searches(tmp_path: Path) -> Non
         assert after["declined"] == {"another index": 1}
 
 
+@pytest.mark.slow
 def test_an_unexpected_error_of_a_worker_is_counted_and_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

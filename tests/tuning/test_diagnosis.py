@@ -86,6 +86,7 @@ def test_a_run_stands_for_its_index(house: str) -> None:
         tuning.diagnose(pd.DataFrame(run.to_dict()), RATED)
 
 
+@pytest.mark.slow
 def test_two_judged_queries_are_looked_at_without_any_held_out(house: str) -> None:
     two = [row for row in RATED if row["query"] in ("lamp", "chair")]
 

@@ -69,6 +69,7 @@ def make_outcome(preferred: Sequence[str]) -> InterleavingOutcome:
     return InterleavingOutcome(len(preferred), users, 0)
 
 
+@pytest.mark.slow
 def test_statistics_are_those_of_scipy() -> None:
     from scipy.stats import binomtest
 
@@ -85,6 +86,7 @@ def test_statistics_are_those_of_scipy() -> None:
 # ------------------------------------------------------------------------------- simulated users
 
 
+@pytest.mark.slow
 def test_decisions_are_rarely_wrong_and_mostly_found_though_read_after_every_user() -> None:
     random = Random(5)
     equal = [simulate_interleaving(random, 0, 200) for _ in range(200)]
@@ -241,6 +243,7 @@ def serving(*words: str, running: Running) -> Iterator[str]:
         process.stderr.close()
 
 
+@pytest.mark.slow
 def test_a_page_calls_the_command_in_place_of_the_service(
     service: Running, measured: str, tmp_path: Path
 ) -> None:

@@ -276,6 +276,7 @@ def test_a_file_reads_words_as_text(tmp_path: Path) -> None:
     assert read_relevance_file(path)["queries"] == {"on": {"007": 1, "1e3": 2}}
 
 
+@pytest.mark.slow
 def test_the_plugin_imports_nothing_of_the_package_at_the_start(tmp_path: Path) -> None:
     (tmp_path / "test_empty.py").write_text(
         "import sys\n"

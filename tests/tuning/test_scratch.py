@@ -246,6 +246,7 @@ def end(process: subprocess.Popen[str], word: str) -> int:
     return process.returncode
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_a_copy_left_by_a_process_that_was_killed_is_found_and_dropped(
     shop: str, client: Client, service: Running

@@ -136,6 +136,7 @@ def test_what_is_found_can_be_looked_at_and_applied(house: str) -> None:
     assert again["mean"][0] == pytest.approx(promised.comparison.test()["after"][0])
 
 
+@pytest.mark.slow
 def test_only_the_tune_queries_choose(house: str) -> None:
     marked = [
         {"query": query, "split": "holdout" if n < 4 else "tune"} for n, query in enumerate(QUERIES)
@@ -148,6 +149,7 @@ def test_only_the_tune_queries_choose(house: str) -> None:
     assert (found.plan.tune, found.plan.holdout) == (6, 4)
 
 
+@pytest.mark.slow
 def test_a_search_without_improvement_is_reported(house: str, client: Client) -> None:
     best: Any = {"customRanking": ["desc(good)"], "ignorePlurals": ["en"]}
     client.wait(client.set_settings(house, best), index=house)

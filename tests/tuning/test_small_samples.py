@@ -134,6 +134,7 @@ def test_a_search_among_changes_without_effect_proposes_hardly_any(count: int) -
     assert proposed <= 11
 
 
+@pytest.mark.slow
 def test_a_search_mostly_proposes_the_change_that_has_an_effect() -> None:
     best = [simulate_search(seed, 60, 0.12).best for seed in range(20)]
 

@@ -165,6 +165,7 @@ def test_other_partitions_are_sent_from_the_beginning(
     assert skus(client, index) == set(FRAME["sku"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
 def test_records_that_are_gone_are_sent_again(
     client: Client, index: str, files: Path, if_exists: Literal["append", "replace"]
@@ -220,6 +221,7 @@ def test_partitions_with_random_names_are_not_resumed(client: Client, index: str
         svc.load(frame, index, id="sku", resume=True, client=client)
 
 
+@pytest.mark.slow
 def test_a_share_that_is_too_small_keeps_what_was_sent(
     client: Client, index: str, files: Path
 ) -> None:

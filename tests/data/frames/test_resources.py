@@ -283,6 +283,7 @@ def test_an_index_that_is_not_there_has_no_synonyms_to_read(client: Client) -> N
         read(frames.read_synonyms, client, "nowhere")
 
 
+@pytest.mark.slow
 def test_only_the_admin_reads_keys(client: Client, running: Running) -> None:
     with client_with(running, running.searchKey) as searcher, pytest.raises(KeyRefused):
         read(frames.read_keys, searcher)

@@ -418,6 +418,7 @@ def test_limits_follow_the_size_of_the_source(tmp_path: Path) -> None:
     assert large == read_limits.UNPACKED_FACTOR * 10**8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
 def test_the_line_that_is_too_long_is_found_at_any_place(tmp_path: Path, ends: bytes) -> None:
     limit = read_limits.MAX_LINE_BYTES

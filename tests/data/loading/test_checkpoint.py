@@ -169,6 +169,7 @@ def test_two_loads_of_one_source_do_not_run_at_once() -> None:
         pass
 
 
+@pytest.mark.slow
 def test_a_killed_process_releases_its_lock() -> None:
     program = (
         "import os, signal\n"

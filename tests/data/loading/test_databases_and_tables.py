@@ -63,6 +63,7 @@ def postgres() -> Iterator[sa.Engine]:
         shutil.rmtree(folder)
 
 
+@pytest.mark.slow
 def test_rows_of_postgres_have_their_types(postgres: sa.Engine) -> None:
     with postgres.connect() as connection:
         frame = pd.read_sql("SELECT * FROM products ORDER BY sku", connection)

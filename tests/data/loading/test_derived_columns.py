@@ -63,6 +63,7 @@ def sources(folder: Path, frame: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(180)  # one load for each kind of source
 def test_options_make_columns_of_columns_in_every_source(tmp_path: Path) -> None:
     for kind, source in sources(tmp_path, pd.DataFrame(ROWS)).items():

@@ -703,6 +703,7 @@ def test_cells_of_other_forms_are_sent_as_they_are(
     assert len(pack(path).records) == 2
 
 
+@pytest.mark.slow
 def test_published_words_of_late_lines_are_missing_numbers(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     lines = [f"S{number},{number}.5,{number}.25" for number in range(6000)]

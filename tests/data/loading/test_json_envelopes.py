@@ -62,6 +62,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "records"),
     [

@@ -124,6 +124,7 @@ def test_a_document_that_is_a_record_is_one_record_and_a_note_names_its_lists(
     assert [text for text in packed.plan.notes if "record" in text] == ([note] if note else [])
 
 
+@pytest.mark.slow
 def test_a_document_with_several_lists_asks_for_one(tmp_path: Path) -> None:
     document = {"name": "board", "actions": ROWS, "cards": ROWS * 2}
     path = written(tmp_path / "t.json", document)
@@ -187,6 +188,7 @@ TREES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(200), deadline=None)
 @given(document=st.dictionaries(st.text('xyz\\"[]{}:é', min_size=1), TREES, max_size=4))
 def test_lists_are_found_where_a_parser_finds_them(

@@ -465,6 +465,7 @@ def test_an_index_of_texts_without_a_name_is_not_dropped_silently() -> None:
     assert any("the index of the DataFrame has no name" in note for note in plan.changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [3, 40])
 def test_a_column_of_lists_is_not_taken_for_the_separator_of_the_file(
     write: Write, rows: int

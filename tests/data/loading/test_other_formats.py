@@ -87,6 +87,7 @@ FEED = """<?xml version="1.0"?>
 </channel></rss>"""
 
 
+@pytest.mark.slow
 def test_repeated_elements_are_lists_and_entities_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "feed.xml"
     path.write_text(FEED, encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ LINES = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(1000))
 @given(lines=LINES, end=st.sampled_from(["\n", "\r\n"]))
 def test_rows_without_blanks_before_cells_are_not_read_again(lines: list[str], end: str) -> None:

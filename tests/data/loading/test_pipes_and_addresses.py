@@ -50,12 +50,14 @@ def site() -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.slow
 def test_redirects_and_encodings_of_addresses(site: str) -> None:
     paths = ["/a.csv", "/encoded.csv", "/a.csv.gz", "/r/a.csv", "/r/r/a.csv.gz", "/r/get?file=3"]
     for path in paths:
         assert [*svc.plan(f"{site}{path}", "x").sample] == RECORDS, path
 
 
+@pytest.mark.slow
 def test_the_standard_input_and_a_pipe_are_read_once(
     client: Client, tmp_path: Path, standard_input: Callable[..., None]
 ) -> None:

@@ -37,6 +37,7 @@ def test_a_column_with_duplicate_or_missing_values_is_not_the_id(column: list[An
     assert len({record["objectID"] for record in packed.records}) == 3
 
 
+@pytest.mark.slow
 def test_hashed_ids_are_the_same_every_time_and_follow_the_content() -> None:
     frame = FILMS.drop(columns="id")
     changed = frame.replace("Jaws", "Jaws 2")
@@ -278,6 +279,7 @@ def test_a_whole_number_has_64_bits() -> None:
     assert packed.rejected == [(3, "x", "is not a whole number")]
 
 
+@pytest.mark.slow
 def test_rejected_rows_that_are_not_listed_are_counted() -> None:
     frame = pd.DataFrame({"id": range(10_500), "x": float("inf")})
 

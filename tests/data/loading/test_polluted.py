@@ -92,6 +92,7 @@ def test_no_class_of_pollutions_is_read_otherwise_without_a_word(loaded: dict[st
     assert (changes_of(clean.notes), clean.rejected_rows) == ((), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_every_line_of_a_polluted_file_is_accounted_for(loaded: dict[str, Packed]) -> None:
     """Lines that are not blank are the header, rows that are sent or rejected, or skipped lines."""

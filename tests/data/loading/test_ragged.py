@@ -136,6 +136,7 @@ def test_separators_put_into_any_row_are_never_passed_over(write: Write, end: st
             assert [record["id"] for record in packed.records] == [n for n in range(6) if n != row]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("small_csv_pieces")
 def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(tmp_path: Path) -> None:
     make = random.Random(5)

@@ -32,6 +32,7 @@ def store() -> Iterator[Any]:
     files.store.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("store")
 def test_files_of_a_store_are_loaded_in_the_order_of_their_names(tmp_path: Path) -> None:
     penguins.to_csv(tmp_path / "all.csv", index=False)

@@ -339,6 +339,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+@pytest.mark.slow
 def test_a_file_from_the_web_is_gone_on_with(
     service: Running, client: Client, index: str, path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def plain(column: pd.Series[Any]) -> list[Any]:
     return [None if value is None or value is pd.NA else value for value in column.tolist()]
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(frame=frames())
 def test_a_frame_that_is_pushed_is_read_back_equal(client: Client, frame: pd.DataFrame) -> None:

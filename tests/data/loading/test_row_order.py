@@ -180,6 +180,7 @@ def test_equal_rows_are_each_sent_once(tmp_path: Path) -> None:
     assert len({record["objectID"] for record in packed.records}) == 60_000
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_one_bad_value_late_in_a_large_file_is_one_rejected_row(tmp_path: Path) -> None:
     path = write_table(
@@ -232,6 +233,7 @@ def test_a_limit_takes_the_first_rows(small_csv_pieces: None, tmp_path: Path, li
     assert [record["id"] for record in packed.records] == list(range(limit))
 
 
+@pytest.mark.slow
 def test_several_files_are_read_one_after_the_other(small_csv_pieces: None, tmp_path: Path) -> None:
     for number in range(4):
         rows = (

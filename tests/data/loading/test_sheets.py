@@ -154,6 +154,7 @@ def test_codes_times_and_missing_values_are_as_the_sheet_shows_them(tmp_path: Pa
     assert "`zip`: texts" in notes
 
 
+@pytest.mark.slow
 def test_a_formatted_cell_at_the_end_of_a_sheet_costs_nothing(tmp_path: Path) -> None:
     path = write(tmp_path / "t.xlsx", [HEADER, *ROWS])
     book = openpyxl.load_workbook(path)

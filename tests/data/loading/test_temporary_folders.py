@@ -70,6 +70,7 @@ def test_a_later_process_removes_what_a_killed_one_left(tmp_path: Path) -> None:
     assert not used.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [BEGIN, FORK, BEGIN + "raise SystemExit(0)"])
 def test_a_process_removes_its_folder_when_it_ends(tmp_path: Path, code: str) -> None:
     run(code, tmp_path)

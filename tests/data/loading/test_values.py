@@ -154,6 +154,7 @@ ANYTHING = st.recursive(
 NAMES = TEXT.filter(lambda name: name != "objectID")
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.dictionaries(NAMES, ANYTHING, max_size=4), min_size=1, max_size=5))
 def test_what_a_frame_holds_is_what_is_sent(rows: list[dict[str, Any]]) -> None:

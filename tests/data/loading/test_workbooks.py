@@ -36,6 +36,7 @@ def test_a_workbook_has_the_records_of_its_table(tmp_path: Path) -> None:
     assert len(values(str(path))) == len(autompg)
 
 
+@pytest.mark.slow
 def test_dates_and_times_and_numbers_keep_their_kind(tmp_path: Path) -> None:
     day, time = dt.date(2024, 1, 2), dt.datetime(2024, 1, 2, 3, 4, 5)
     midnight = dt.datetime(2024, 1, 2)

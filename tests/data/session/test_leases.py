@@ -69,6 +69,7 @@ def end(process: subprocess.Popen[str], how: str) -> None:
 ORDERS = [*itertools.permutations(range(3))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: "".join(map(str, order)))
 @pytest.mark.parametrize("how", ["kill", "close"])
 @pytest.mark.sampled(3)
@@ -140,6 +141,7 @@ def test_a_late_process_uses_the_service_of_those_before_it(
     assert not is_leased(tmp_path / "data" / LEASES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill", "close"])
 def test_a_service_outlasts_the_restart_of_a_kernel(data: Path, how: str) -> None:
     first, before = use(data, 30)
@@ -181,6 +183,7 @@ def test_a_service_stays_until_it_is_stopped(data: Path) -> None:
     until(lambda: not is_alive(started(data)[-1]))  # the later service was not asked to stay
 
 
+@pytest.mark.slow
 def test_a_later_process_can_make_it_stay(data: Path) -> None:
     first, service = use(data, 0.1)
     second, _ = use(data, 0.1, "stay")

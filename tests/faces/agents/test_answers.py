@@ -64,6 +64,7 @@ def test_a_plan_expires() -> None:
         asyncio.run(planned.apply_plan(token))
 
 
+@pytest.mark.slow
 def test_a_port_in_use_is_an_error_with_the_way_on(products: Client) -> None:
     from svc_notebook.faces.agents.server import serve
 

@@ -147,6 +147,7 @@ def test_a_load_that_leaves_rows_out_fails(connected: Svc, tmp_path: Path) -> No
     assert "rejected" in loaded.stdout
 
 
+@pytest.mark.slow
 def test_a_header_that_cannot_be_read_is_a_failure(connected: Svc, tmp_path: Path) -> None:
     path = tmp_path / "broken.csv"
     path.write_text('id,"name,x\n1,a,b\n2,c,d\n')
@@ -166,6 +167,7 @@ def test_a_dry_run_shows_the_plan_and_sends_nothing(connected: Svc, lamps: str) 
     assert connected("search", "cli-planned").returncode == 1
 
 
+@pytest.mark.slow
 def test_an_index_that_exists_can_be_refused(connected: Svc, lamps: str, stocked: str) -> None:
     again = connected("load", lamps, stocked, "--id", "sku", "--if-exists", "fail")
 
@@ -184,12 +186,14 @@ def test_results_come_as_table_csv_or_json(connected: Svc, stocked: str) -> None
     assert json.loads(text) == [{"objectID": "009", "name": "desk"}]
 
 
+@pytest.mark.slow
 def test_settings_are_changed_and_shown(connected: Svc, stocked: str) -> None:
     changed = connected("settings", stocked, "--hitsPerPage", "7", "--format", "csv")
 
     assert changed.stdout == "setting,before,after\nhitsPerPage,20,7\n"
 
 
+@pytest.mark.slow
 def test_whoami_describes_the_client(connected: Svc, service: Running) -> None:
     told = json.loads(connected("whoami", "--format", "json").stdout)
 
@@ -198,6 +202,7 @@ def test_whoami_describes_the_client(connected: Svc, service: Running) -> None:
     assert service.adminKey not in str(told)
 
 
+@pytest.mark.slow
 def test_a_search_key_knows_its_rights(address: dict[str, str], service: Running) -> None:
     told = svc("whoami", "--format", "json", **address | {"SVC_API_KEY": service.searchKey})
 
@@ -345,6 +350,7 @@ def test_a_profile_is_used_by_its_name(
     assert "desk" in found.stdout
 
 
+@pytest.mark.slow
 def test_refused_load_reports_what_was_sent(address: dict[str, str], lamps: str) -> None:
     done = svc("load", lamps, "cli-refused", **(address | {"SVC_API_KEY": "wrong"}))
 
@@ -368,6 +374,7 @@ def test_synonyms_go_out_and_in_again(connected: Svc, tmp_path: Path) -> None:
     assert back.read_text() == 'objectID,type,synonyms\npair,synonym,"[""lamp"",""light""]"\n'
 
 
+@pytest.mark.slow
 def test_a_warning_is_one_line(connected: Svc, stocked: str) -> None:
     done = connected("search", stocked, "lamp", "--filters", "name:x")
 
@@ -394,6 +401,7 @@ def test_command_help_does_not_mention_variables() -> None:
     assert "is available only in notebooks" in svc("edit", "query", "x").stderr
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_left_blank(connected: Svc, stocked: str) -> None:
     done = connected("multi-search", stocked, "lamp", "nowhere")
 
@@ -401,6 +409,7 @@ def test_what_is_missing_is_left_blank(connected: Svc, stocked: str) -> None:
     assert not {"None", "NaN", "<NA>"} & set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_ids_that_do_not_exist_are_named(connected: Svc, stocked: str) -> None:
     done = connected("get", stocked, "007", "nowhere")
 

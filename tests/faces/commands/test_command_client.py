@@ -85,6 +85,7 @@ def test_error_without_service_and_terminal_says_what_to_type(svc: Svc, tmp_path
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["n", ""])
 def test_terminal_starts_nothing_without_confirmation(svc: Svc, answer: str) -> None:
     done = svc("indices", typed=answer)

@@ -15,8 +15,8 @@ from svc_notebook.errors import BadInput, BadOption, SvcError
 from svc_notebook.faces.commands.binding import bind_words
 from svc_notebook.faces.commands.execution import files_of, spell, spell_error
 from svc_notebook.faces.commands.registry import VERBS, pick_verb
-from tests.conftest import ROOT
 from tests.faces.commands.conftest import Typed
+from tests.parsed_modules import MODULES, parse
 
 # The names that replace those of the official client, which are shown with `svc.` before them.
 REPLACEMENTS = {'endpoint_calls.py: call("', "loads.py: push(action='update')"}
@@ -70,7 +70,7 @@ def test_messages_name_functions_as_users_type_them() -> None:
     bare = re.compile(rf"(?<![\w.])({'|'.join(names)})\([^)]*\)?")
     calls = {
         f"{path.name}: {match[0]}"
-        for path in (ROOT / "svc_notebook").rglob("*.py")
+        for path in MODULES
         for text in read_messages(path)
         for match in bare.finditer(text)
     }
@@ -80,7 +80,7 @@ def test_messages_name_functions_as_users_type_them() -> None:
 
 def read_messages(path: Path) -> Iterator[str]:
     """Yield the texts of a module, without its docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parse(path)
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     docstrings = {
         id(node.body[0].value)

@@ -160,6 +160,7 @@ def test_a_key_of_another_index_makes_it_read_only(client: Client, shop: str) ->
     assert event_loop.run(find_missing_right(narrow.aio, "editSettings", "other-1")) == ""
 
 
+@pytest.mark.slow
 def test_a_failed_call_leaves_the_draft_and_reports_the_reason(tmp_path: Path) -> None:
     process, running = start_service(tmp_path / "data")
     try:

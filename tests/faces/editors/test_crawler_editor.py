@@ -345,6 +345,7 @@ def saved(client: Client, name: str) -> dict[str, Any]:
     return dict(told["config"])
 
 
+@pytest.mark.slow
 def test_a_script_becomes_the_draft_and_keeps_the_key(editor: CrawlerEditor) -> None:
     key = editor.value["apiKey"]
     text = "new Crawler({ rateLimit: 3, actions: [{ indexName: 'a', recordExtractor: () => [] }] })"

@@ -142,6 +142,7 @@ def test_it_moves_to_the_next_unjudged_hit(editor: JudgmentEditor) -> None:
         event_loop.run(editor.turn_to_open())
 
 
+@pytest.mark.slow
 def test_it_resumes_from_its_own_frame(editor: JudgmentEditor, client: Client) -> None:
     editor.grade("2", 3)
     editor.grade("1", None, unrateable=True)

@@ -120,6 +120,7 @@ def test_an_object_id_is_not_taken_twice(editor: SynonymEditor) -> None:
         editor.put({**PAIR, "objectID": "way"}, "pair")
 
 
+@pytest.mark.slow
 def test_a_cell_and_a_view_change_the_draft_at_the_same_time(editor: SynonymEditor) -> None:
     async def act_as_view() -> None:
         for number in range(60):

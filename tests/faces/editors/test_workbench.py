@@ -340,6 +340,7 @@ def test_nothing_is_written_if_a_part_was_changed_elsewhere(
     assert {each["objectID"] for each in bench.synonyms.value} == {"x", "light"}
 
 
+@pytest.mark.slow
 def test_drafts_are_undone_and_redone_together(bench: Workbench) -> None:
     bench.value = {"settings": {"hitsPerPage": 7}}
     bench.value = {"settings": {"hitsPerPage": 7}, "synonyms": {"light": SYNONYM}}

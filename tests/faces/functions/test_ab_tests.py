@@ -25,6 +25,7 @@ def share_detected(sizes: list[int], rates: list[float], significance: float = 0
     return float((2 * stats.norm.sf(abs(first - second) / error) < significance).mean())
 
 
+@pytest.mark.slow
 def test_a_change_is_detected_as_often_as_promised() -> None:
     cases: list[tuple[float, float, dict[str, Any]]] = [
         (0.2, 0.05, {}),

@@ -250,6 +250,7 @@ def test_what_a_script_cannot_have_is_refused_by_name_and_place() -> None:
     assert not wrong
 
 
+@pytest.mark.slow
 def test_a_script_without_end_is_stopped() -> None:
     with Extractors(processes=1, seconds=1) as engine, pytest.raises(BadInput, match="1 seconds"):
         engine.read_configuration("for (;;) ; // {}")
@@ -380,6 +381,7 @@ def test_a_service_takes_what_public_configurations_have(client: Client) -> None
     assert not refused
 
 
+@pytest.mark.slow
 def test_the_magic_takes_a_script_as_its_body(client: Client) -> None:
     body = "new Crawler({ rateLimit: 2, actions: [{ indexName: 'a', recordExtractor: () => [] }] })"
 

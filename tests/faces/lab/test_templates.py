@@ -21,6 +21,7 @@ def test_a_template_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert run(path, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_a_template_is_stored_without_outputs(path: Path) -> None:
     assert_no_outputs(path)

@@ -222,6 +222,7 @@ def test_given_urls_alone_are_crawled_without_their_links(site: Site, crawler: C
     }
 
 
+@pytest.mark.slow
 def test_a_large_crawl_keeps_its_urls_in_the_ledger(site: Site, crawler: Crawler) -> None:
     site.html("/", "Home", [f"/page/{number}" for number in range(3000)])
 
@@ -231,6 +232,7 @@ def test_a_large_crawl_keeps_its_urls_in_the_ledger(site: Site, crawler: Crawler
     assert ledger.most_taken <= LEDGER_READ_URLS + 300
 
 
+@pytest.mark.slow
 def test_outcomes_are_settled_together(site: Site, crawler: Crawler) -> None:
     site.html("/", "Home", [f"/missing/{number}" for number in range(200)])
 

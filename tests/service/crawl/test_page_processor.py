@@ -262,6 +262,7 @@ def test_one_failed_extractor_discards_all_records_of_a_page(site: Site, crawler
     assert outcome.yielded[0].records == [{"a": 1}]
 
 
+@pytest.mark.slow
 def test_an_extractor_timeout_is_reported_and_skips_the_next_extractors(
     site: Site,
 ) -> None:

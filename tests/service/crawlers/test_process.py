@@ -158,6 +158,7 @@ def test_private_addresses_are_not_crawled_unless_allowed(
     assert remote.stop() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("missing", ["protego", "py_mini_racer", "regex"])
 def test_missing_packages_are_named_by_the_service(missing: str, tmp_path: Path) -> None:

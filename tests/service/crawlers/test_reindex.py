@@ -62,6 +62,7 @@ def test_initial_settings_apply_once(desk: Desk, site: Site) -> None:
     assert desk.titles("site_docs") == sorted(site.pages)
 
 
+@pytest.mark.slow
 def test_records_of_removed_pages_are_removed(desk: Desk, site: Site, crawler: str) -> None:
     desk.ask("PATCH", f"{crawler}/config", checks(maxLostRecordsPercentage=20))
     desk.do(crawler, "reindex")
@@ -92,6 +93,7 @@ def test_a_crawl_that_loses_records_blocks_the_crawler(
     assert desk.ends(crawler) == {"success": 5}
 
 
+@pytest.mark.slow
 def test_a_cancelled_task_no_longer_blocks(desk: Desk, site: Site, crawler: str) -> None:
     other = desk.do(crawler, "reindex")
     site.fill(5)
@@ -110,6 +112,7 @@ def test_a_cancelled_task_no_longer_blocks(desk: Desk, site: Site, crawler: str)
     assert desk.refused("POST", f"{crawler}/tasks/{task}/cancel")[0] == 400
 
 
+@pytest.mark.slow
 def test_a_reindex_replaces_a_blocked_one(desk: Desk, site: Site, crawler: str) -> None:
     desk.do(crawler, "reindex")
     site.fill(5)
@@ -172,6 +175,7 @@ def test_a_first_crawl_is_published_though_it_fails_where_that_is_allowed(
     assert ["20 of 22 URLs failed" in one for one in state["warnings"]] == [True]
 
 
+@pytest.mark.slow
 def test_a_later_successful_crawl_clears_the_warning(desk: Desk, site: Site) -> None:
     break_pages(site, 4, 6)
     crawler = desk.make(configuration(site.url))
@@ -282,6 +286,7 @@ def test_stored_messages_are_limited(desk: Desk, site: Site) -> None:
     assert len(each(desk, crawler)[""]["message"]) == MAX_MESSAGE_CHARS
 
 
+@pytest.mark.slow
 def test_a_url_crawled_on_request_has_its_outcome(desk: Desk, site: Site, crawler: str) -> None:
     desk.do(crawler, "reindex")
     site.put("/late")
@@ -295,6 +300,7 @@ def test_a_url_crawled_on_request_has_its_outcome(desk: Desk, site: Site, crawle
     assert after["p0"]["referrer"] == before["p0"]["referrer"] == f"{site.url}/"
 
 
+@pytest.mark.slow
 def test_a_paused_crawl_resumes(desk: Desk, site: Site, crawler: str) -> None:
     desk.ask("PATCH", f"{crawler}/config", {"rateLimit": 4})
     task = desk.ask("POST", f"{crawler}/reindex")["taskId"]
@@ -349,6 +355,7 @@ def test_a_crawl_into_a_replica_is_refused(desk: Desk, site: Site) -> None:
     assert (status, "docs is a replica of all" in said) == (400, True)
 
 
+@pytest.mark.slow
 def test_replicas_follow_what_a_crawl_publishes(desk: Desk, site: Site, crawler: str) -> None:
     desk.do(crawler, "reindex")
     desk.inside.call("PUT", "/1/indexes/docs/settings", {"replicas": ["docs_by_links"]})
@@ -359,6 +366,7 @@ def test_replicas_follow_what_a_crawl_publishes(desk: Desk, site: Site, crawler:
     assert desk.titles("docs_by_links") == sorted(site.pages)
 
 
+@pytest.mark.slow
 def test_a_backup_is_kept_on_request(desk: Desk, site: Site, crawler: str) -> None:
     desk.ask("PATCH", f"{crawler}/config", {"saveBackup": True})
     desk.do(crawler, "reindex")

@@ -210,6 +210,7 @@ def test_a_search_never_sees_a_partial_write() -> None:
     assert all(list(counts.values()) == [50] for counts in seen)
 
 
+@pytest.mark.slow
 def test_compacting_during_writes_loses_and_restores_nothing() -> None:
     index = Index(SETTINGS)
     stop = threading.Event()
@@ -272,6 +273,7 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("limit", ["large_segment_records", "large_segment_bytes"])
 @pytest.mark.sampled(3)
@@ -299,6 +301,7 @@ def test_a_saved_segment_is_mapped_and_answers_the_same(
             assert answer(index, params) == answer(kept, params)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.sampled(3)
 def test_merged_segments_stay_below_the_maximum(seed: int) -> None:

@@ -95,6 +95,7 @@ def test_a_sequence_with_a_stop_word_has_no_order() -> None:
     assert find(texts, "me@the/beach", settings=ENGLISH | {"separatorsToIndex": "@"}) == texts[::-1]
 
 
+@pytest.mark.slow
 def test_all_records_agree_with_a_search_by_hand() -> None:
     dice = Random(27)
     words = ["ab", "cd", "ef", "@", "+"]

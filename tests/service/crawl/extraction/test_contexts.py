@@ -253,6 +253,7 @@ def test_a_failed_extractor_keeps_its_context(engine: Engine, plain: tuple[str, 
     assert answers[1:] == answers[:1] * 2
 
 
+@pytest.mark.slow
 def test_extractors_share_no_context(engine: Engine, plain: tuple[str, str]) -> None:
     sources = [f"() => [{{ n: {n} }}]" for n in range(MAX_IDLE_CONTEXTS + 2)]
 
@@ -263,6 +264,7 @@ def test_extractors_share_no_context(engine: Engine, plain: tuple[str, str]) -> 
     assert len({id(world) for world in engine.contexts.values()}) == MAX_IDLE_CONTEXTS
 
 
+@pytest.mark.slow
 def test_memory_of_a_page_is_not_charged_to_the_next(page: Document) -> None:
     source = "() => [{ n: new Array(2e6).fill(1.5).length }]"
 

@@ -294,6 +294,7 @@ ENDLESS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("body", ENDLESS)
 def test_an_extractor_that_never_ends_is_ended(
@@ -329,6 +330,7 @@ def test_an_extractor_that_takes_too_much_fails_alone(
     assert not extraction.records
 
 
+@pytest.mark.slow
 def test_the_engine_continues_after_every_failure(strict: Extractors, page: Document) -> None:
     strict.extract(page, "() => { const a = []; for (;;) a.push(new Array(1e6)); }")
     strict.extract(page, "() => { while (true) {} }")
@@ -340,6 +342,7 @@ NESTED = "<div>" * 60_000
 FORMATTED = "<p>" + "".join(f'<font a="{i}">' for i in range(3000)) + "</p><p>x" * 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("html", [NESTED, FORMATTED], ids=["nested", "formatted"])
 def test_a_page_that_parses_endlessly_times_out(strict: Extractors, html: str) -> None:
     with pytest.raises(Unreadable) as given_up:
@@ -348,6 +351,7 @@ def test_a_page_that_parses_endlessly_times_out(strict: Extractors, html: str) -
     assert given_up.value.reason in ("reading_timed_out", "too_large")
 
 
+@pytest.mark.slow
 def test_pages_are_processed_in_parallel(page: Document) -> None:
     source = "({ dataSources }) => [{ n: dataSources.n.n }]"
 
@@ -359,6 +363,7 @@ def test_pages_are_processed_in_parallel(page: Document) -> None:
     assert [extraction.records for extraction in found] == [[{"n": n}] for n in range(16)]
 
 
+@pytest.mark.slow
 def test_an_engine_that_is_killed_is_replaced(page: Document) -> None:
     with Extractors(processes=1) as extractors:
         extractors.check("() => 1")
@@ -374,6 +379,7 @@ def test_an_engine_that_is_killed_is_replaced(page: Document) -> None:
     assert after.records == [{"a": 1}]
 
 
+@pytest.mark.slow
 def test_an_engine_that_died_unnoticed_is_replaced(page: Document) -> None:
     with Extractors(processes=1) as extractors:
         extractors.check("() => 1")
@@ -385,6 +391,7 @@ def test_an_engine_that_died_unnoticed_is_replaced(page: Document) -> None:
         assert extractors.extract(page, "() => [{ a: 1 }]").records == [{"a": 1}]
 
 
+@pytest.mark.slow
 def test_closing_ends_waiting_calls(page: Document) -> None:
     extractors = Extractors(processes=1)
     extractors.check("() => 1")
@@ -436,6 +443,7 @@ def ends(pid: int, seconds: float = 20) -> bool:
     return False
 
 
+@pytest.mark.slow
 def test_many_pages_leave_no_memory_behind(page: Document) -> None:
     source = "({ $ }) => [{ t: $('*').text(), big: 'x'.repeat(1e6).length }]"
 

@@ -88,6 +88,7 @@ def test_a_pdf_of_endless_pages_is_refused() -> None:
         assert len(html) < 10_000
 
 
+@pytest.mark.slow
 def test_a_pdf_that_unpacks_without_end_is_refused(extractors: Extractors) -> None:
     bomb = zlib.compress(b"BT (x) Tj ET " * (8 << 20))
     content = make_pdf([["short"]])
