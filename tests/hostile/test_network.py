@@ -135,6 +135,7 @@ def test_what_is_certain_to_have_failed_is_sent_again_increments_too(
     assert proxy.injected["slow_down"] > 2
 
 
+@pytest.mark.slow
 def test_a_load_that_is_told_to_slow_down_does(
     service: Running, direct: Client, index: str, short_backoff: None
 ) -> None:
@@ -183,6 +184,7 @@ def gone_after(proxy: Proxy, requests: int) -> Any:
     return network.pass_on if proxy.requests < requests else network.drop
 
 
+@pytest.mark.slow
 def test_an_export_through_it_holds_every_record(
     service: Running, direct: Client, index: str, tmp_path: Path
 ) -> None:

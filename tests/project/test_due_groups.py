@@ -85,6 +85,7 @@ def test_every_group_is_due_where_changes_are_unknown(base: str) -> None:
     assert all(group.is_due(None) for group in GROUPS.values())
 
 
+@pytest.mark.slow
 def test_new_and_changed_files_are_changes(tmp_path: Path) -> None:
     script = tmp_path / ".ci" / "due.py"
     script.parent.mkdir()

@@ -66,6 +66,7 @@ def test_a_task_of_a_dictionary_is_read_without_an_index(inside: Inside) -> None
     assert inside.call("GET", f"/1/task/{answer['taskID']}").json()["status"] == "published"
 
 
+@pytest.mark.slow
 def test_a_stop_word_is_enabled_by_default(inside: Inside) -> None:
     word = {"objectID": "1", "language": "en", "word": "down"}
     save(inside, "stopwords", add(word))

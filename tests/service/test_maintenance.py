@@ -169,6 +169,7 @@ NAMES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=3)
 STEPS = st.tuples(st.sampled_from(["put", "cut", "clear", "save", "sweep", "restart"]), NAMES)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(25), deadline=None)
 @given(st.lists(STEPS, max_size=12))
 def test_files_and_later_records_together_equal_the_records(

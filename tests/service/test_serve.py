@@ -167,6 +167,7 @@ def test_a_port_in_use_is_reported(
     assert "Traceback" not in second.stderr
 
 
+@pytest.mark.slow
 def test_an_unusable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
@@ -243,6 +244,7 @@ def test_requests_are_answered_from_the_announcement_on(
     assert answer.status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan"])
 @pytest.mark.sampled(2)
 def test_a_search_timeout_that_cannot_be_is_refused(tmp_path: Path, seconds: str) -> None:

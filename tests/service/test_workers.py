@@ -402,6 +402,7 @@ def test_a_service_with_one_caller_at_a_time_starts_no_workers(tmp_path: Path) -
         stop_service(process)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", ["-1", "1000"])
 def test_an_invalid_number_of_workers_is_refused(tmp_path: Path, count: str) -> None:
     from tests.service.test_serve import run

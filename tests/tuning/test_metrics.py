@@ -119,6 +119,7 @@ def test_the_judged_share_is_that_of_ir_measures(collection: Collection, k: int)
         assert value == other[query, Judged @ k] if found else math.isnan(value)
 
 
+@pytest.mark.slow
 @given(collections, cutoffs)
 @few
 def test_the_others_are_what_plain_loops_say(collection: Collection, k: int) -> None:

@@ -138,6 +138,7 @@ def test_answers_without_a_grade_are_unrateable_and_named(
     assert judged["unrateable"].tolist() == [True]
 
 
+@pytest.mark.slow
 def test_a_stopped_call_resumes_from_its_cache(
     measured: str, pairs: pd.DataFrame, model: Model, tmp_path: Path
 ) -> None:

@@ -135,6 +135,7 @@ def test_the_command_has_an_exit_status(
     assert main([*words, "--strict"]) == 2
 
 
+@pytest.mark.slow
 def test_a_check_that_fails_has_another_exit_status_than_a_score_that_is_too_low(
     index: str, tmp_path: Path, service: Running, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

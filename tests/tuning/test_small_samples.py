@@ -42,6 +42,7 @@ def test_the_t_interval_is_that_of_scipy(count: int) -> None:
     assert np.isnan(t_interval([]).mean)
 
 
+@pytest.mark.slow
 def test_few_differing_queries_are_said_to_be_few() -> None:
     from scipy import stats
 

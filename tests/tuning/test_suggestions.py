@@ -197,6 +197,7 @@ def test_one_query_of_several_words_suggests_nothing_for_a_word_that_occurs() ->
     assert [each.synonym for each in best] == ["serial"]
 
 
+@pytest.mark.slow
 def test_suggestions_without_a_measured_gain_come_last(electronics: str) -> None:
     more = [{"query": "tablets", "objectID": f"camera-{n}", "rating": 3} for n in range(5)]
     judged = [*laptop_judgments("laptop", "laptop inch", "inch laptop", "laptops"), *more]

@@ -324,6 +324,7 @@ threading.Thread(target=client.search, args=["i"], daemon=True).start()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", ["", "raise SystemExit(0)", "del pages"])
 def test_a_process_ends_in_silence_while_calls_are_under_way(last: str) -> None:
     with serving(answer({"hits": [{"objectID": "1"}], "cursor": "next"}), hang) as server:

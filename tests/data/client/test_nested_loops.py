@@ -30,6 +30,7 @@ def test_it_is_refused_where_nest_asyncio_1_has_patched(monkeypatch: pytest.Monk
         allow_nesting()
 
 
+@pytest.mark.slow
 def test_it_may_be_allowed_twice() -> None:
     script = (
         "from svc_notebook.data.client.background_loop import allow_nesting\n"

@@ -147,6 +147,7 @@ def interrupt(client: Client, frame: Any, index: str, **options: Any) -> None:
     assert "resume=True resumes the load" in caught.value.__notes__[0]
 
 
+@pytest.mark.slow
 def test_other_partitions_are_sent_from_the_beginning(
     client: Client, index: str, files: Path
 ) -> None:

@@ -114,6 +114,7 @@ def test_a_column_that_can_be_two_forms_stays_text_with_the_options(write: Write
     assert [r["Bestand"] for r in pack(path, decimal=".").records] == [12, 7, 1.25]
 
 
+@pytest.mark.slow
 def test_the_first_rows_of_whole_numbers_do_not_hide_later_thousands(write: Write) -> None:
     rows = "".join(f"a{n};{n},50;{n}\n" for n in range(3_000))
     packed = pack(write(f"name;price;stock\n{rows}z;1,50;1.250\n"))
@@ -122,6 +123,7 @@ def test_the_first_rows_of_whole_numbers_do_not_hide_later_thousands(write: Writ
     assert packed.records[2]["stock"] == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [3, 30_000], ids=["in Python", "in DuckDB"])
 def test_amounts_are_the_same_in_both_readers(write: Write, rows: int) -> None:
     cells = ["1.234,50", "-3,25", "7", ",5", "12,00-"]
@@ -164,6 +166,7 @@ def test_missing_words_in_text_are_named_in_a_note(write: Write) -> None:
     assert plan.changes == ("`x`: 1 word such as \\N is a missing value",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["number", "float", "float64", float])
 def test_dtype_number_takes_amounts_and_rejects_the_others(write: Write, dtype: object) -> None:
     packed = pack(write("n;x\n1;1.234,50\n2;19,90\n3;free\n"), dtype={"x": dtype})
@@ -221,6 +224,7 @@ COLUMNS: dict[str, tuple[list[object], list[object], str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".json", ".ndjson", ".xlsx"])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_texts_of_documents_and_workbooks_are_amounts_as_in_delimited_files(

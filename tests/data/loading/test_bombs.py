@@ -370,6 +370,7 @@ DEEP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
 def test_deep_yaml_is_refused_at_its_line(text: str) -> None:
     with pytest.raises(BadInput, match=r"^file, line 1 is not YAML: more than 100 lists"):

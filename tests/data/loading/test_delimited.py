@@ -83,6 +83,7 @@ def test_a_truncated_compressed_file_is_refused(write: Write) -> None:
         pack(path)
 
 
+@pytest.mark.slow
 def test_a_byte_that_is_not_utf8_late_in_the_file_changes_how_all_is_read(write: Write) -> None:
     rows = b"".join(b"%d,plain text that fills the sample\n" % n for n in range(40_000))
     path = write(b"n,name\n" + rows + b"40000,K\xf6ln\n")
@@ -154,6 +155,7 @@ def test_an_unclosed_quote_is_reported(write: Write) -> None:
 SWALLOWED = "".join(f"{n},film {n}\n" for n in range(100, 160))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "row"),
     [
@@ -287,6 +289,7 @@ def test_a_column_is_what_all_of_its_values_are(
     assert [record.get("x") for record in pack(path).records] == kept
 
 
+@pytest.mark.slow
 def test_a_value_late_in_the_file_decides_too(write: Write) -> None:
     rows = "".join(f"{n},{n}\n" for n in range(30_000))
     packed = pack(write(f"id,code\n{rows}30000,A1\n"))
@@ -345,6 +348,7 @@ def test_the_largest_and_smallest_numbers_are_numbers(write: Callable[..., Path]
     assert values(path) == [{"a": 1e300, "b": 1e-300}, {"a": 9.9e307, "b": -2.5e-308}]
 
 
+@pytest.mark.slow
 def test_every_number_in_the_range_of_a_float_is_a_number(write: Callable[..., Path]) -> None:
     found = pack(write("a\n1.7976931348623157e+308\n1e309\n12345e305\n"), dtype={"a": "number"})
 

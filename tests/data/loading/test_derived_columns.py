@@ -130,6 +130,7 @@ def test_wrong_options_are_refused_with_advice() -> None:
             pack(frame, **options)
 
 
+@pytest.mark.slow
 def test_commands_take_the_same_options(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("brand,no,g,lat,lng\nArc,07,a|b,1,2\n")

@@ -63,6 +63,7 @@ def test_dispositions(pipeline: Any, client: Client, prefix: str) -> None:
     assert not [name for name in map(str, svc.read_indices()["name"]) if f"{index}_tmp" in name]
 
 
+@pytest.mark.slow
 def test_a_replacement_of_several_files_is_seen_at_once(
     pipeline: Any, client: Client, prefix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_values_and_nested_tables_stay_in_the_record(
     assert stored(client, f"{prefix}t") == {"A-7": expected}
 
 
+@pytest.mark.slow
 def test_an_incremental_resource_continues(pipeline: Any, client: Client, prefix: str) -> None:
     rows = [{"id": number, "at": number} for number in range(5)]
 

@@ -121,6 +121,7 @@ SPELLINGS: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_a_value_has_the_same_hash_in_every_source(name: str, tmp_path: Path) -> None:
     frames = [pd.DataFrame({"x": values}) for values in SPELLINGS[name]]
@@ -176,6 +177,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(value=VALUES)
 def test_sql_and_python_write_the_same_canonical_form_without_loss(value: Any) -> None:
@@ -262,6 +264,7 @@ def test_replacing_by_hashed_rows_is_not_warned_of(client: Client) -> None:
     assert result.complete
 
 
+@pytest.mark.slow
 def test_a_load_of_hashed_rows_is_resumed(
     service: Running, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

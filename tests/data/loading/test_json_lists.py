@@ -29,6 +29,7 @@ def written(path: Path, content: Any, **options: Any) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"indent": 2}], ids=["one line", "lines"])
 @pytest.mark.parametrize("name", ["products", 'a."b]é'])
 def test_a_single_member_that_is_a_list_of_objects_is_the_rows(
@@ -71,6 +72,7 @@ def test_lists_are_extracted_from_several_files(tmp_path: Path) -> None:
     assert values(tmp_path / "*.json") == [*ROWS, ROWS[0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "document",
     [

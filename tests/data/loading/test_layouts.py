@@ -213,6 +213,7 @@ def test_lines_of_a_value_are_kept_if_an_option_names_comments(write: Write) -> 
     assert "2 lines with `#` skipped: `#x`, `#2,y`" in packed.plan.notes
 
 
+@pytest.mark.slow
 def test_comments_and_rows_far_below_are_told_apart_and_counted(write: Write) -> None:
     rows = "".join(f"{n},plain text that fills the sample,{n}\n" for n in range(20_000))
 

@@ -105,6 +105,7 @@ def test_the_machine_has_memory_and_a_container_less(tmp_path: Path) -> None:
     assert database.machine_megabytes([str(none), str(limit)]) == 256
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk_rows", [700, 1000, 4096])
 def test_a_load_that_runs_out_of_memory_goes_on_with_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_rows: int

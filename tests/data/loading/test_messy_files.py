@@ -123,6 +123,7 @@ def test_in_doubt_all_rows_are_loaded(write: Write, content: str) -> None:
     assert len(pack(write(content)).records) == len(lines) - 1
 
 
+@pytest.mark.slow
 def test_a_table_that_goes_on_after_the_sample_is_loaded(write: Write) -> None:
     rows = "".join(f"{n},item number {n} of the shop,2\n" for n in range(9_000))
     path = write("metric,value\ntotal,5\nmean,3\n\nid,name,price\n" + rows)

@@ -59,6 +59,7 @@ def test_an_index_is_sent_if_an_option_names_it(tmp_path: Path, options: dict[st
     assert NOT_SENT not in pack(path, **options).plan.notes
 
 
+@pytest.mark.slow
 def test_an_index_with_a_name_is_a_column_as_it_is_of_the_frame(tmp_path: Path) -> None:
     frame = FRAME.set_index("name")
     path = written(frame, tmp_path / "named.parquet")

@@ -154,6 +154,7 @@ def test_an_index_that_was_deleted_meanwhile_gets_all_rows_again(
     assert "all rows were sent" in result.plan.notes[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("choice", ["append", "replace", "merge"])
 @pytest.mark.parametrize("ids", [range(1000), range(90_000, 91_000)], ids=["same", "other"])
@@ -240,6 +241,7 @@ def test_a_replacement_that_ends_before_its_first_batch_leaves_nothing(
     assert [each for each in state.rglob("*") if each.is_file()] == []
 
 
+@pytest.mark.slow
 def test_what_could_not_be_deleted_is_deleted_by_the_next_load(
     service: Running, client: Client, index: str, path: Path
 ) -> None:

@@ -141,6 +141,7 @@ def test_running_tasks_are_paler_and_end_now(style: None) -> None:
     assert "no task" in texts(plots.plot_tasks(tasks.head(0)))
 
 
+@pytest.mark.slow
 def test_functions_read_what_they_draw(shop: str, client: Client) -> None:
     svc.send_events({"eventType": "click", "eventName": "Opened", "index": shop,
                      "userToken": "me", "objectIDs": ["1"]})  # fmt: skip

@@ -75,6 +75,7 @@ def saved(axes: Any) -> bytes:
     return written.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [0, 3, 600, 90_000, 3_000_000])
 def test_every_logged_request_is_drawn_whatever_the_span(seconds: float) -> None:
     codes = [200] * 30 + [404] * 5 + [500]

@@ -74,6 +74,7 @@ def test_a_port_in_use_is_an_error_with_the_way_on(products: Client) -> None:
             serve(products, judgments=None, allow_writes=False, port=port)
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_any_arguments_are_answered(data: st.DataObject, products: Client) -> None:
     """No argument raises an error of the protocol, which would hide its reason from the agent."""

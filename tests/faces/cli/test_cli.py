@@ -396,6 +396,7 @@ def test_rows_that_cannot_be_sent_are_listed(connected: Svc, tmp_path: Path) -> 
     assert json.loads(numbers.stdout)["rejected_rows"] == 1
 
 
+@pytest.mark.slow
 def test_command_help_does_not_mention_variables() -> None:
     assert "--from" not in svc("help", "replace").stdout
     assert "is available only in notebooks" in svc("edit", "query", "x").stderr

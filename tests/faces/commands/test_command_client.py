@@ -74,6 +74,7 @@ def test_what_is_configured_wins(svc: Svc, running: LocalService, tmp_path: Path
     assert running.url not in done.stderr
 
 
+@pytest.mark.slow
 def test_error_without_service_and_terminal_says_what_to_type(svc: Svc, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[profiles.shop]\nurl = "http://127.0.0.1:9"\n')
 

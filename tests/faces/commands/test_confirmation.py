@@ -167,6 +167,7 @@ def test_a_terminal_asks_and_anything_else_is_a_no(run: Run) -> None:
     assert left() == 3
 
 
+@pytest.mark.slow
 def test_line_of_a_pipe_is_not_an_answer(run: Run) -> None:
     done = run("clear", INDEX, "--profile", "shop", answer="y\n", terminal=False)
 

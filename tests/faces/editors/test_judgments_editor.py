@@ -540,6 +540,7 @@ def test_a_blind_rater_sees_the_score_of_the_own_grades_alone(client: Client, sh
     assert score(editor)["whole"][0]["mean"] is None
 
 
+@pytest.mark.slow
 def test_judgments_of_records_that_have_changed_are_marked_and_filtered(
     client: Client, shop: str
 ) -> None:

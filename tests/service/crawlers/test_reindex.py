@@ -75,6 +75,7 @@ def test_records_of_removed_pages_are_removed(desk: Desk, site: Site, crawler: s
     assert desk.titles() == sorted({*site.pages, "changed"} - {"/p3"})
 
 
+@pytest.mark.slow
 def test_a_crawl_that_loses_records_blocks_the_crawler(
     desk: Desk, site: Site, crawler: str
 ) -> None:
@@ -147,6 +148,7 @@ def break_pages(site: Site, whole: int, broken: int) -> None:
     site.put("/", *names, *(f"/gone{number}" for number in range(broken)))
 
 
+@pytest.mark.slow
 def test_a_first_crawl_whose_pages_nearly_all_fail_is_not_published(desk: Desk, site: Site) -> None:
     break_pages(site, 1, 20)
     crawler = desk.make(configuration(site.url))
@@ -161,6 +163,7 @@ def test_a_first_crawl_whose_pages_nearly_all_fail_is_not_published(desk: Desk, 
     assert "docs" not in desk.indices()
 
 
+@pytest.mark.slow
 def test_a_first_crawl_is_published_though_it_fails_where_that_is_allowed(
     desk: Desk, site: Site
 ) -> None:
@@ -253,6 +256,7 @@ def test_each_url_has_its_outcome(desk: Desk, site: Site) -> None:
     assert set(each(desk, crawler, "&reason=http_redirect")) == {"old"}
 
 
+@pytest.mark.slow
 def test_the_outcomes_of_urls_add_up_to_the_counts(desk: Desk, site: Site) -> None:
     break_pages(site, 5, 4)
     crawler = desk.make(configuration(site.url, sitemaps=[f"{site.url}/p0", f"{site.url}/none"]))

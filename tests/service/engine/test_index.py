@@ -236,6 +236,7 @@ def test_compacting_during_writes_loses_and_restores_nothing() -> None:
     assert set(find(index, "lamp")) == alive
 
 
+@pytest.mark.slow
 def test_a_loaded_index_answers_like_the_original(tmp_path: Path) -> None:
     random = Random(3)
     settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}

@@ -33,6 +33,7 @@ CRITERIA = (
 TOLD = ("aroundLatLng", "automaticRadius")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(INDICES))
 def test_the_engine_agrees_with_the_oracle(

@@ -247,6 +247,7 @@ def test_settings_with_the_same_effect_have_the_same_vectors(
 # -------------------------------------------------------------------------------------- the scores
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 1000),
     chunks=st.sampled_from([1, 3]),
@@ -281,6 +282,7 @@ def test_hits_are_ordered_by_both_scores_after_updates_and_deletions(
     check_fused(index, found, query, wanted, weight, **params)
 
 
+@pytest.mark.slow
 @given(
     seed=st.integers(0, 1000),
     query=st.sampled_from(QUERIES),

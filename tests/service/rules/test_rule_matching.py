@@ -221,6 +221,7 @@ def measure(count: int) -> float:
     return best
 
 
+@pytest.mark.slow
 def test_a_hundred_times_more_rules_take_less_than_ten_times_as_long() -> None:
     assert measure(10_000) < 10 * measure(100)
 

@@ -319,6 +319,7 @@ GREEDY = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", GREEDY)
 def test_an_extractor_that_takes_too_much_fails_alone(
