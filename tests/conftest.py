@@ -168,15 +168,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         is_slow = item.get_closest_marker("slow") is not None
         if not (quick and is_slow) or item.nodeid.startswith(slow_in):
             families[item.nodeid.partition("[")[0]].append(item)
-    kept = {item for family in families.values() for item in _sample(family)}
+    kept = {
+        item
+        for name, family in families.items()
+        for item in _sample(family, is_part=quick and not name.startswith(slow_in))
+    }
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 
 
-def _sample(family: list[pytest.Item]) -> list[pytest.Item]:
-    """Return the items of one test function that a sample keeps, evenly spread."""
+def _sample(family: list[pytest.Item], *, is_part: bool) -> list[pytest.Item]:
+    """Return the items of one test function that a sample keeps, evenly spread.
+
+    `sampled(20, quick=4)` keeps 20, or 4 where the slow tests of the module are left out.
+    """
     marker = family[0].get_closest_marker("sampled")
-    count = marker.args[0] if marker else len(family)
+    if marker is None:
+        return family
+    count = marker.args[0] if marker.args else len(family)
+    if is_part:
+        count = marker.kwargs.get("quick", count)
     if len(family) <= count:
         return family
     return [family[number * len(family) // count] for number in range(count)]

@@ -272,7 +272,7 @@ def reset(running: Running) -> None:
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, *CLASSES])
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(60, quick=15)
 def test_an_example_runs(name: str, shop: Running) -> None:
     reset(shop)
     text = read_sections({**PUBLIC, **CLASSES}[name])["Examples"]

@@ -79,7 +79,7 @@ def test_a_search_ends_within_one_value_after_its_deadline() -> None:
     assert len(written) < 15
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize("ways", ["one by one", "batch", "one batch", "put", "partial", "many"])
 def test_attributes_of_an_index_are_limited(inside: Inside, ways: str) -> None:
     path, records = "/1/indexes/x", [make_wide(n, shared=False) for n in range(4)]

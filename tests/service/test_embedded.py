@@ -378,7 +378,7 @@ def is_embeddable(name: str) -> bool:
 EMBEDDABLE = [name for name in SCENES if is_embeddable(name) and PARAMETERS[name].effect == "works"]
 
 
-@pytest.mark.sampled(40)
+@pytest.mark.sampled(40, quick=8)
 @pytest.mark.parametrize("kind", ["secured", "queryParameters"])
 @pytest.mark.parametrize("name", EMBEDDABLE)
 def test_each_parameter_has_its_effect_where_a_key_embeds_it(

@@ -213,6 +213,7 @@ def list_ways(shop: Shop, body: Mapping[str, Any]) -> Iterator[Call]:
     yield "POST", "/1/indexes/p/facets/brand/query", {"params": text}
 
 
+@pytest.mark.sampled(quick=8)
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_no_integer_of_a_search_costs_a_worker(shop: Shop, name: str) -> None:
@@ -239,7 +240,7 @@ def test_the_page_of_a_search_with_clicks_is_refused_or_empty(shop: Shop) -> Non
     assert (last.json()["hits"], last.json()["page"]) == ([], MAX_INTEGER)
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=2)
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "text",

@@ -69,7 +69,7 @@ def running(folder: Path) -> Iterator[Service]:
 
 
 @pytest.mark.parametrize("seed", range(12))
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, quick=2)
 def test_tasks_applied_together_and_one_by_one_end_in_the_same_state(
     tmp_path: Path, seed: int
 ) -> None:

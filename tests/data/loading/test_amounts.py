@@ -224,7 +224,7 @@ COLUMNS: dict[str, tuple[list[object], list[object], str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("suffix", [".json", ".ndjson", ".xlsx"])
 @pytest.mark.parametrize("name", COLUMNS)
 def test_texts_of_documents_and_workbooks_are_amounts_as_in_delimited_files(

@@ -107,6 +107,7 @@ def assert_unchanged(index: str) -> None:
     assert len(svc.read_browse(index).dropna(subset=["name"])) == len(WHOLE)
 
 
+@pytest.mark.sampled(quick=7)
 @pytest.mark.parametrize("if_exists", ["append", "merge"])
 @pytest.mark.parametrize("kind", SOURCES)
 def test_a_load_of_parts_is_refused(index: str, tmp_path: Path, kind: str, if_exists: Any) -> None:

@@ -155,7 +155,7 @@ def test_an_unclosed_quote_is_reported(write: Write) -> None:
 SWALLOWED = "".join(f"{n},film {n}\n" for n in range(100, 160))
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize(
     ("content", "row"),
     [

@@ -71,7 +71,7 @@ SOURCES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 }
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(8, quick=2)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("name", NATURAL)
 def test_a_table_has_the_same_ids_from_a_file_and_from_what_pandas_makes_of_it(
@@ -121,7 +121,7 @@ SPELLINGS: dict[str, list[Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_a_value_has_the_same_hash_in_every_source(name: str, tmp_path: Path) -> None:
     frames = [pd.DataFrame({"x": values}) for values in SPELLINGS[name]]

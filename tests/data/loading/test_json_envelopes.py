@@ -62,7 +62,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize(
     ("content", "records"),
     [

@@ -72,7 +72,7 @@ def test_lists_are_extracted_from_several_files(tmp_path: Path) -> None:
     assert values(tmp_path / "*.json") == [*ROWS, ROWS[0]]
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize(
     "document",
     [

@@ -68,7 +68,7 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("name", ["t", "t.csv", "t.xls"])
 @pytest.mark.parametrize("kind", WRITERS)
 def test_a_file_is_read_by_what_it_contains(tmp_path: Path, kind: str, name: str) -> None:

@@ -120,6 +120,7 @@ ATOMS = (
 )  # fmt: skip
 
 
+@pytest.mark.sampled(quick=4)
 @pytest.mark.parametrize("seed", range(20))
 def test_a_file_as_the_csv_module_writes_it_is_read_as_it_reads_it(
     tmp_path: Path, seed: int

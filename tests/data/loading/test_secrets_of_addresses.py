@@ -89,6 +89,7 @@ def check(work: Callable[[], object], caplog: pytest.LogCaptureFixture) -> SvcEr
     return failure
 
 
+@pytest.mark.sampled(quick=13)
 @pytest.mark.parametrize("name", [*ANSWERS])
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".json.gz", ""])
 def test_no_failure_of_a_download_shows_them(

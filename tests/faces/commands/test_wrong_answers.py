@@ -203,7 +203,7 @@ async def run(function: str, call: Any, client: AsyncClient, seconds: float = 20
                 pass
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(15, quick=4)
 @pytest.mark.parametrize(("row", "function"), CASES)
 def test_no_answer_makes_a_function_fail_with_anything_but_our_errors(
     row: str, function: str, tmp_path: Path, without_key_checks: None

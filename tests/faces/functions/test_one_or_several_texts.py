@@ -279,6 +279,7 @@ OPENED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(quick=9)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("editor", OPENED)
 def test_an_editor_takes_queries_in_every_form(place: Place, editor: str, form: str) -> None:

@@ -274,10 +274,9 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("limit", ["large_segment_records", "large_segment_bytes"])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, quick=1)
 def test_a_saved_segment_is_mapped_and_answers_the_same(
     tmp_path: Path, limit: str, seed: int
 ) -> None:
@@ -302,9 +301,8 @@ def test_a_saved_segment_is_mapped_and_answers_the_same(
             assert answer(index, params) == answer(kept, params)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, quick=1)
 def test_merged_segments_stay_below_the_maximum(seed: int) -> None:
     random = Random(seed)
     settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
@@ -529,7 +527,7 @@ QUERIES = ["", "w" * 5000, "w1", "\0", "😀", "a", "emoji ß", "'''", "\ud800",
     ids=["defaults", "every column", "other words"],
 )
 @pytest.mark.parametrize("query", [*QUERIES, " ".join(f"w{n}" for n in range(300))])
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(10, quick=3)
 def test_hostile_records_and_queries_cause_no_error(
     settings: dict[str, Any], query: str, tmp_path: Path
 ) -> None:
@@ -557,6 +555,7 @@ def shuffled(random: Random, records: Iterable[Record]) -> list[Record]:
     return mixed
 
 
+@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("seed", range(15))
 def test_the_order_of_records_changes_nothing(seed: int) -> None:
     random = Random(seed)

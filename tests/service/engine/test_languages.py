@@ -136,7 +136,7 @@ def test_a_form_of_several_words_is_found_as_a_phrase() -> None:
     assert ids(search("rodent", own, ignorePlurals=["en"])) == ["2"]
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize(
     ("word", "language", "others"),
     [

@@ -117,6 +117,7 @@ def test_many_terms_select_what_each_of_them_does(seed: int) -> None:
     assert found == expected
 
 
+@pytest.mark.sampled(quick=6)
 @pytest.mark.parametrize("seed", range(30))
 def test_many_optional_terms_score_what_each_of_them_does(seed: int) -> None:
     random = Random(seed)

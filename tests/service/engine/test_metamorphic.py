@@ -47,6 +47,7 @@ class Shop:
         return {hit["objectID"] for hit in self.search(params).hits}
 
 
+@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_order_of_records_changes_nothing(seed: int) -> None:
     shop = Shop(seed)

@@ -33,8 +33,7 @@ CRITERIA = (
 TOLD = ("aroundLatLng", "automaticRadius")
 
 
-@pytest.mark.slow
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(20, quick=4)
 @pytest.mark.parametrize("seed", range(INDICES))
 def test_the_engine_agrees_with_the_oracle(
     seed: int, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
@@ -84,7 +83,7 @@ def test_the_engine_agrees_with_the_oracle(
         assert sorted(index.matching(sent)) == sorted(oracle.matching(asked)), told
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(10, quick=3)
 @pytest.mark.parametrize("seed", range(30))
 def test_browsing_agrees_with_the_oracle(seed: int) -> None:
     random = Random(seed)

@@ -253,7 +253,7 @@ def test_hits_are_marked_by_the_rule_that_found_them(query: str, title: str) -> 
     assert hit["_highlightResult"]["title"]["value"] == title
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(12, quick=3)
 @pytest.mark.parametrize("seed", range(40))
 def test_a_record_is_found_by_one_word_exactly_if_something_in_it_would_be_marked(
     seed: int,

@@ -513,6 +513,7 @@ def test_a_synonym_one_way_finds_what_either_word_finds(seed: int) -> None:
         assert both == own | plain
 
 
+@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_order_of_records_and_synonyms_changes_nothing(seed: int) -> None:
     random = Random(seed)

@@ -238,7 +238,7 @@ def test_the_same_records_have_the_same_order_whatever_was_written_before(
     assert read_all(grown, **params) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=1)
 @pytest.mark.parametrize("params", [{}, RERANKED, {"distinct": 1}], ids=str)
 def test_pages_are_parts_of_one_order(params: dict[str, Any]) -> None:
     records = make_records(Random(5), 300)

@@ -92,7 +92,7 @@ QUERIES = ["a", "l", "lam ", "of a", "a of red", "u v", "v u", "u", "bob u v", '
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("params", RANKINGS)
-@pytest.mark.sampled(50)
+@pytest.mark.sampled(50, quick=8)
 def test_the_best_rows_are_the_first_of_the_full_order(
     index: Index, query: str, params: dict[str, Any]
 ) -> None:
@@ -136,7 +136,7 @@ SYNONYMS = [
 
 @pytest.mark.parametrize("searched", SEARCHED)
 @pytest.mark.parametrize("params", SMALL_RANKINGS)
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(30, quick=6)
 @pytest.mark.usefixtures("pruning_of_few_rows")
 def test_the_best_of_few_rows_are_the_first_of_the_full_order(
     searched: list[str], params: dict[str, Any]

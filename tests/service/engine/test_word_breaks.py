@@ -168,7 +168,7 @@ def test_neighbouring_words_are_next_to_each_other() -> None:
     assert hit["_rankingInfo"]["proximityDistance"] == 2
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize(
     "text",
     [

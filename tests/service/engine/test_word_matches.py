@@ -31,6 +31,7 @@ from tests.service.engine import cases
 RECORDS = 60
 
 
+@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_later_search_for_the_same_words_finds_what_a_first_one_does(seed: int) -> None:
     random = Random(seed)

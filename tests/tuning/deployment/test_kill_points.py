@@ -156,7 +156,7 @@ def scene(
 
 @pytest.mark.filterwarnings(INTERRUPTED)
 @pytest.mark.parametrize(("name", "write", "moment"), POINTS)
-@pytest.mark.sampled(23)
+@pytest.mark.sampled(23, quick=6)
 @pytest.mark.timeout(300)
 def test_a_killed_command_is_finished_by_the_same_command(
     scene: Scene, name: str, write: int, moment: Moment
@@ -203,7 +203,7 @@ REVERTED = [
 
 @pytest.mark.filterwarnings(INTERRUPTED)
 @pytest.mark.parametrize(("name", "write"), REVERTED)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(8, quick=3)
 @pytest.mark.timeout(300)
 def test_a_killed_command_is_reverted_by_one_undo(scene: Scene, name: str, write: int) -> None:
     before, _ = scene.prepare(name)

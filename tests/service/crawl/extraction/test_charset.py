@@ -24,7 +24,7 @@ CHARSET_PARAMETER = [
 TEXTS = {"shift_jis": "ランプ", "euc-kr": "램프", "gb2312": "灯", "iso-8859-2": "żółw"}
 
 
-@pytest.mark.slow
+@pytest.mark.sampled(quick=2)
 @pytest.mark.parametrize(("encoding", "content_type", "head"), CHARSET_PARAMETER)
 def test_a_page_is_decoded_by_its_declared_encoding(
     encoding: str, content_type: str, head: str
