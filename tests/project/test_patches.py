@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from tests.conftest import ROOT
+from tests.parsed_modules import parse
 
 # Calls of `monkeypatch` that replace code: variables of the environment and folders are none.
 PATCHES = {"setattr", "setitem", "delattr", "delitem"}
@@ -14,7 +15,7 @@ MAX_PATCHES_PER_TEST = 0.02
 def test_few_tests_patch_code() -> None:
     tests, patches = 0, []
     for path in sorted((ROOT / "tests").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parse(path)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 tests += node.name.startswith("test_")
             elif isinstance(node, ast.Attribute) and node.attr in PATCHES:

@@ -15,14 +15,19 @@ from tests.conftest import Running
 
 
 @pytest.fixture(scope="package")
-def cluster() -> Iterator[Any]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    folder = str(tmp_path_factory.mktemp("dask"))
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=50,
+            local_directory=folder,
         ) as local,
-        Cluster(local, set_as_default=False) as found,
+        Cluster(local, set_as_default=False) as connected,
     ):
-        yield found
+        yield connected
 
 
 @pytest.fixture
