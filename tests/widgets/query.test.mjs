@@ -4,7 +4,7 @@ import { test } from "node:test";
 import "./fake.mjs";
 import { describeRules } from "../../widgets/query.js";
 import { describeMove, describeMoves } from "../../widgets/query/compare.js";
-import { withQuery } from "../../widgets/query/compare_panel.js";
+import { comparePanel, withQuery } from "../../widgets/query/compare_panel.js";
 import { drawCode } from "../../widgets/kit/code_text.js";
 import { drawExplanation, stateOf } from "../../widgets/query/explanation.js";
 import { facetPanel, sortValues } from "../../widgets/query/facets.js";
@@ -205,4 +205,28 @@ test("a click that is refused is taken back", async () => {
   await new Promise((done) => setImmediate(done));
 
   assert.equal(box.checked, false);
+});
+
+test("a name that is typed before the list of names is there is added with the list", async () => {
+  let answer = () => {};
+  const run = () => new Promise((done) => (answer = done));
+  const { el } = comparePanel({ value: () => ({}), run, link: { watch() {} } });
+  const [adding] = el.find((part) => part.attributes["aria-label"] === "Add a parameter or setting");
+  const alert = el.find((part) => part.attributes.role === "alert")[0];
+
+  adding.value = "ranking";
+  adding.fire("keydown", { key: "Enter" });
+  await new Promise((done) => setImmediate(done));
+  assert.equal(alert.textContent, "");
+
+  answer([{ name: "ranking", group: "Ranking", kind: "list", meaning: "", choices: [] }]);
+  await new Promise((done) => setImmediate(done));
+  assert.equal(adding.value, "");
+  assert.equal(el.find((part) => part.dataset.key === "ranking").length, 1);
+  assert.equal(alert.textContent, "");
+
+  adding.value = "rankng";
+  adding.fire("keydown", { key: "Enter" });
+  await new Promise((done) => setImmediate(done));
+  assert.match(alert.textContent, /Not a search parameter or setting: rankng/);
 });

@@ -75,12 +75,13 @@ export function comparePanel(view) {
     redraw();
   }
 
-  function add() {
+  async function add() {
     const name = adding.value.trim();
+    await loaded; // a name may be typed before the list is there
     const row = rows.find((one) => one.name === name);
     fill(errorText, name && !row ? `Not a search parameter or setting: ${name}. Choose one from the list.` : null);
     if (!row) return;
-    adding.value = "";
+    if (adding.value.trim() === name) adding.value = "";
     if (!(name in other) && !added.includes(name)) added = [...added, name];
     redraw();
     const box = [...form.children].find((el) => /** @type {HTMLElement} */ (el).dataset.key === name);
@@ -205,7 +206,7 @@ export function comparePanel(view) {
     redraw();
   }
 
-  load();
+  const loaded = load();
   view.link.watch("answer", () => {
     if (comparisons && result.isConnected) compare();
   });
