@@ -62,7 +62,6 @@ COLUMNS = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(quick=3)
 @pytest.mark.parametrize(
     ("content", "records"),
     [
