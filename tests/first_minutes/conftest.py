@@ -19,6 +19,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item.add_marker(pytest.mark.timeout(0))
     if not (config.getoption("quick") or config.getoption("sample")):
         return
+    shares = {rotation()}
+    if any(FOLDER.is_relative_to(config.rootpath / path) for path in config.getoption("slow_in")):
+        shares.add((rotation() + ROTATIONS // 2) % ROTATIONS)
     rows: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in here:
         if item.get_closest_marker("rotated"):
@@ -27,7 +30,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         item
         for family in rows.values()
         for number, item in enumerate(family)
-        if number % ROTATIONS != rotation()
+        if number % ROTATIONS not in shares
     }
     config.hook.pytest_deselected(items=[*left_out])
     items[:] = [item for item in items if item not in left_out]

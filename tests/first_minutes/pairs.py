@@ -2,8 +2,9 @@
 
 The full product of the tables here has 10,000 rows. Faults of first minutes need two things at a
 time, an import and an act for instance, so rows are enough in which every pair occurs. `make test`
-runs a sixth of them: the rotation is the day of the year, or `FIRST_MINUTES_ROTATION`. Six days
-run every pair; without `--quick` every run does.
+runs a sixth of them, others on the next day, and `.ci/run` a third where the package changed, so
+that six days or three run every pair. `FIRST_MINUTES_ROTATION` chooses the share in place of the
+day of the year; without `--quick`, a run takes all rows.
 """
 
 from __future__ import annotations
