@@ -198,15 +198,22 @@ def _head(
     for number, each in enumerate(arguments.args):
         default = arguments.defaults[number - first] if number >= first else None
         lines.append(_parameter(each, default, take))
-    if arguments.kwonlyargs:
-        lines.append("*")
+    named = {}
     for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if declared.bar and each.arg == "on_progress":
-            lines.append("progress: bool | None = None")
+            named[each.arg] = "progress: bool | None = None"
         else:
-            lines.append(_parameter(each, default, take))
-    if arguments.kwarg:
-        lines += _spread_lines(declared, arguments, arguments.kwarg, take)
+            named[each.arg] = _parameter(each, default, take)
+    spread = arguments.kwarg
+    if spread and spread.arg not in declared.signature.parameters:
+        named |= _members(declared, {*named, *(each.arg for each in arguments.args)}, take)
+        spread = None
+    if named:
+        lines.append("*")
+        lines += [named[name] for name in declared.signature.parameters if name in named]
+    if spread:
+        assert spread.annotation is not None
+        lines.append(f"**{spread.arg}: {take(spread.annotation)}")
     assert node.returns is not None
     returns = re.sub(r"\bAsyncIterator\b", "Iterator", _text(node.returns))
     returns = take(ast.parse(returns, mode="eval").body)
@@ -214,24 +221,16 @@ def _head(
     return f"def {declared.name}(\n{inner}) -> {returns}:"
 
 
-def _spread_lines(
-    declared: Declaration,
-    arguments: ast.arguments,
-    spread: ast.arg,
-    take: Callable[[ast.expr], str],
-) -> Iterator[str]:
-    """Write `**options`, or the members that the declared signature has in their place."""
-    if spread.arg in declared.signature.parameters:
-        assert spread.annotation is not None
-        yield f"**{spread.arg}: {take(spread.annotation)}"
-        return
-    if not arguments.kwonlyargs:
-        yield "*"
-    written = {each.arg for each in (*arguments.args, *arguments.kwonlyargs)}
+def _members(
+    declared: Declaration, written: set[str], take: Callable[[ast.expr], str]
+) -> dict[str, str]:
+    """Return the members of `**options` that the declared signature has in their place."""
+    members = {}
     for name, parameter in declared.signature.parameters.items():
         if name not in written:
             annotation = take(ast.parse(parameter.annotation, mode="eval").body)
-            yield f"{name}: {annotation} = {parameter.default!r}"
+            members[name] = f"{name}: {annotation} = {parameter.default!r}"
+    return members
 
 
 def _parameter(each: ast.arg, default: ast.expr | None, take: Callable[[ast.expr], str]) -> str:

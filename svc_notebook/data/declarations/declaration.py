@@ -402,7 +402,9 @@ def _spell_shared(function: Callable[..., Any]) -> Signature:
         Parameter(name, Parameter.KEYWORD_ONLY, default=ENTRIES[name].default, annotation=kind)
         for name, kind in annotations.items()
     ]
-    spelled = signature.replace(parameters=[*placed, *options, *named])
+    # The client and what follows it come last, as in every function.
+    end = [*annotations].index("client") if "client" in annotations else len(options)
+    spelled = signature.replace(parameters=[*placed, *options[:end], *named, *options[end:]])
     function.__signature__ = spelled  # type: ignore[attr-defined]
     return spelled
 

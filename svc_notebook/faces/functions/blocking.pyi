@@ -969,10 +969,10 @@ def read_logs(
 def read_no_clicks(
     index: str,
     *,
-    limit: int = 1000,
     since: Moment | None = None,
     until: Moment | None = None,
     tags: str | None = None,
+    limit: int = 1000,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
@@ -981,10 +981,10 @@ def read_no_clicks(
 def read_no_results(
     index: str,
     *,
-    limit: int = 1000,
     since: Moment | None = None,
     until: Moment | None = None,
     tags: str | None = None,
+    limit: int = 1000,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
@@ -1094,10 +1094,10 @@ def read_tasks(
 def read_top_countries(
     index: str,
     *,
-    limit: int = 1000,
     since: Moment | None = None,
     until: Moment | None = None,
     tags: str | None = None,
+    limit: int = 1000,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
@@ -1107,11 +1107,11 @@ def read_top_filters(
     index: str,
     attributes: OneOrMany = (),
     *,
-    search: str | None = None,
-    limit: int = 1000,
     since: Moment | None = None,
     until: Moment | None = None,
     tags: str | None = None,
+    search: str | None = None,
+    limit: int = 1000,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
@@ -1120,11 +1120,11 @@ def read_top_filters(
 def read_top_hits(
     index: str,
     *,
-    search: str | None = None,
-    limit: int = 1000,
     since: Moment | None = None,
     until: Moment | None = None,
     tags: str | None = None,
+    search: str | None = None,
+    limit: int = 1000,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
@@ -1133,12 +1133,12 @@ def read_top_hits(
 def read_top_searches(
     index: str,
     *,
-    order: TopSearchOrder = "searchCount",
-    ascending: bool = False,
-    limit: int = 1000,
     since: Moment | None = None,
     until: Moment | None = None,
     tags: str | None = None,
+    order: TopSearchOrder = "searchCount",
+    ascending: bool = False,
+    limit: int = 1000,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:

@@ -94,7 +94,7 @@ def test_members_that_all_have_shared_entries_are_parameters_of_the_function() -
     assert declared is not None
     assert inspect.signature(read) == declared.signature
     assert str(declared.signature).startswith(
-        "(index: 'str', *, limit: 'int' = 1000, client: 'object' = None, flatten: 'bool' = False)"
+        "(index: 'str', *, limit: 'int' = 1000, flatten: 'bool' = False, client: 'object' = None)"
     )
     assert list(read_entries(inspect.getdoc(read) or "")) == [*declared.signature.parameters]
     assert read("products", limit=3) == ("products", False, {"limit": 3})
