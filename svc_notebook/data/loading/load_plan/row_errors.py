@@ -409,9 +409,9 @@ def _rows(
         f"{expression} AS p{n}"
         for n, expression in enumerate(expression for pair in pairs for expression in pair)
     ]
-    some = f"(SELECT unnest({list(positions)}::BIGINT[]))"
+    rows = f"(SELECT unnest({list(positions)}::BIGINT[]))"
     return table.db.rows(
-        f"SELECT pos, {', '.join(picked)} FROM {table.numbered} WHERE pos IN {some} ORDER BY pos"
+        f"SELECT pos, {', '.join(picked)} FROM {table.numbered} WHERE pos IN {rows} ORDER BY pos"
     )
 
 
