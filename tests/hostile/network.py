@@ -198,6 +198,9 @@ def running(proxy: Proxy) -> Iterator[Proxy]:
 
 async def _end(server: asyncio.Server) -> None:
     server.close()
+    # The task of a connection that was just accepted has to begin: cancelled before, it would leave
+    # the socket open.
+    await asyncio.sleep(0.02)
     tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     for task in tasks:
         task.cancel()
