@@ -141,8 +141,8 @@ def write_text(node: ast.AST) -> str | None:
 @pytest.fixture(scope="module")
 def texts() -> str:
     """Every text of the package, one in a line."""
-    found = [write_text(node) for path in MODULES for node in ast.walk(parse(path))]
-    return "\n".join(text for text in found if text)
+    written = [write_text(node) for path in MODULES for node in ast.walk(parse(path))]
+    return "\n".join(text for text in written if text)
 
 
 MESSAGES = re.findall(

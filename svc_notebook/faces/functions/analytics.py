@@ -30,19 +30,15 @@ class AnalyticsOptions(TypedDict, total=False):
 async def _read_report(
     read: Callable[..., Awaitable[DataFrame]],
     index: str,
-    *,
-    since: Moment | None = None,
-    until: Moment | None = None,
-    tags: str | None = None,
-    client: AnyClient | None = None,
-    dtype_backend: Backend | None = None,
+    options: AnalyticsOptions,
     **more: Any,
 ) -> DataFrame:
     """Read a report of the days, in UTC, that `since` and `until` name."""
-    days = {"since": read_day(since, "since"), "until": read_day(until, "until")}
     return await read(
-        asynchronous(client), index, **days, tags=tags, dtype_backend=dtype_backend, **more
-    )
+        asynchronous(options.get("client")), index, since=read_day(options.get("since"), "since"),
+        until=read_day(options.get("until"), "until"), tags=options.get("tags"),
+        dtype_backend=options.get("dtype_backend"), **more,
+    )  # fmt: skip
 
 
 def read_day(given: Moment | None, name: str) -> str | None:
@@ -91,7 +87,7 @@ async def read_top_searches(
     >>> sample = svc.tuning.sample_queries(top, 20) if len(top) else top
     """
     return await _read_report(
-        frames.read_top_searches, index, order=order, ascending=ascending, limit=limit, **options
+        frames.read_top_searches, index, options, order=order, ascending=ascending, limit=limit
     )
 
 
@@ -115,7 +111,7 @@ async def read_no_results(
     >>> unanswered = svc.read_no_results("products", since="7d")
     >>> unanswered[["query", "frequency"]].head()
     """
-    return await _read_report(frames.read_no_results, index, limit=limit, **options)
+    return await _read_report(frames.read_no_results, index, options, limit=limit)
 
 
 @public(
@@ -137,7 +133,7 @@ async def read_no_clicks(
     --------
     >>> unclicked = svc.read_no_clicks("products", since="7d")["query"].tolist()
     """
-    return await _read_report(frames.read_no_clicks, index, limit=limit, **options)
+    return await _read_report(frames.read_no_clicks, index, options, limit=limit)
 
 
 @public(
@@ -171,7 +167,7 @@ async def read_top_hits(
     --------
     >>> svc.read_top_hits("products", search="lamp")[["objectID", "frequency"]].head()
     """
-    return await _read_report(frames.read_top_hits, index, search=search, limit=limit, **options)
+    return await _read_report(frames.read_top_hits, index, options, search=search, limit=limit)
 
 
 @public(
@@ -208,7 +204,7 @@ async def read_top_filters(
     >>> svc.read_top_filters("products", "brand", since="7d")[["value", "frequency"]]
     """
     return await _read_report(
-        frames.read_top_filters, index, attributes=attributes, search=search, limit=limit, **options
+        frames.read_top_filters, index, options, attributes=attributes, search=search, limit=limit
     )
 
 
@@ -230,7 +226,7 @@ async def read_top_countries(
     --------
     >>> countries = svc.read_top_countries("products", since="7d")["country"].tolist()
     """
-    return await _read_report(frames.read_top_countries, index, limit=limit, **options)
+    return await _read_report(frames.read_top_countries, index, options, limit=limit)
 
 
 @public(
@@ -250,7 +246,7 @@ async def read_click_positions(index: str, **options: Unpack[AnalyticsOptions]) 
     --------
     >>> clicks = svc.read_click_positions("products", since="7d")["clickCount"].sum()
     """
-    return await _read_report(frames.read_click_positions, index, **options)
+    return await _read_report(frames.read_click_positions, index, options)
 
 
 @public(
@@ -276,7 +272,7 @@ async def read_search_counts(index: str, **options: Unpack[AnalyticsOptions]) ->
     >>> days = svc.read_search_counts("products", since="30d")
     >>> weekly = days["searchCount"].resample("W").sum()
     """
-    return await _read_report(frames.read_search_counts, index, **options)
+    return await _read_report(frames.read_search_counts, index, options)
 
 
 @public(
@@ -296,7 +292,7 @@ async def read_users_count(index: str, **options: Unpack[AnalyticsOptions]) -> D
     --------
     >>> users = svc.read_users_count("products", since="7d").attrs["svc"]["total"]["userCount"]
     """
-    return await _read_report(frames.read_users_count, index, **options)
+    return await _read_report(frames.read_users_count, index, options)
 
 
 @public(
@@ -329,7 +325,7 @@ async def read_conversions(index: str, **options: Unpack[AnalyticsOptions]) -> D
     >>> days = svc.read_conversions("products", since="30d")
     >>> days[["clickThroughRate", "conversionRate"]].tail(7)
     """
-    return await _read_report(frames.read_conversions, index, **options)
+    return await _read_report(frames.read_conversions, index, options)
 
 
 @public(
@@ -349,4 +345,4 @@ async def read_revenue(index: str, **options: Unpack[AnalyticsOptions]) -> DataF
     --------
     >>> revenue = svc.read_revenue("products", since="30d").groupby("currency")["revenue"].sum()
     """
-    return await _read_report(frames.read_revenue, index, **options)
+    return await _read_report(frames.read_revenue, index, options)

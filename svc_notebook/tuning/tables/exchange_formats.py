@@ -159,6 +159,7 @@ def read_trec_run(path: str | os.PathLike[str], queries: QueryIds | None = None)
     return check_runs(ordered)
 
 
+@described(like=write_qrels.__doc__)
 def write_trec_run(
     run: Table, path: str | os.PathLike[str], queries: QueryIds | None = None
 ) -> DataFrame:
@@ -170,10 +171,6 @@ def write_trec_run(
     ----------
     run : DataFrame, list of dict or path
         Runs, as `run` returns them.
-    path : path
-        File to write.
-    queries : dict, DataFrame or path, default None
-        Text of each query by its id, as `read_qrels` takes it; None numbers the queries.
 
     Returns
     -------
