@@ -79,6 +79,48 @@ def test_attributes_of_records_may_be_text(inside: Inside) -> None:
     ]  # fmt: skip
 
 
+# Texts for lists in the body of a search, and the lists that they stand in place of.
+TEXTS = {
+    "attributesToRetrieve": "a,b", "attributesToHighlight": "[]", "ruleContexts": "mobile",
+    "restrictSearchableAttributes": "a", "ignorePlurals": "en,fr", "removeStopWords": "true",
+}  # fmt: skip
+LISTS = {
+    "attributesToRetrieve": ["a", "b"], "attributesToHighlight": [], "ruleContexts": ["mobile"],
+    "restrictSearchableAttributes": ["a"], "ignorePlurals": ["en", "fr"], "removeStopWords": True,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path", ["films/query", "films/browse", "films/facets/b/query", "*/queries"]
+)
+def test_lists_of_a_search_may_be_text(inside: Inside, path: str) -> None:
+    inside.done("PUT", "/1/indexes/films/settings", {"attributesForFaceting": ["searchable(b)"]})
+    inside.fill("films", {"objectID": "1", "a": "lamp", "b": "lamps", "c": "lamp"})
+
+    def answer(parameters: dict[str, Any]) -> dict[str, Any]:
+        search = {"query": "lamps", **parameters}
+        many = {"requests": [{**search, "indexName": "films"}]}
+        response = inside.call("POST", f"/1/indexes/{path}", many if "*" in path else search)
+        assert response.status_code == 200, response.text
+        content: dict[str, Any] = response.json()
+        return content["results"][0] if "*" in path else content
+
+    as_text, as_list = answer(TEXTS), answer(LISTS)
+
+    name = "facetHits" if "facets/" in path else "hits"
+    assert as_text[name] == as_list[name] != []
+    assert name == "facetHits" or as_text[name] == [{"objectID": "1", "a": "lamp", "b": "lamps"}]
+
+
+def test_text_for_a_list_is_refused_where_no_list_is_in_it(inside: Inside) -> None:
+    inside.fill("films", {"objectID": "1"})
+
+    answer = inside.call("POST", "/1/indexes/films/query", {"attributesToRetrieve": "[a"})
+
+    assert answer.status_code == 400
+    assert answer.json()["message"] == "`attributesToRetrieve`: not valid JSON: [a"
+
+
 def test_one_request_without_entries_clears_a_dictionary(inside: Inside) -> None:
     path = "/1/dictionaries/stopwords"
     entry = {"objectID": "d", "language": "en", "word": "zyx"}
