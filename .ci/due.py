@@ -4,10 +4,12 @@
     python .ci/due.py --options   options of pytest, with `--quick`: slow tests of these groups run
     python .ci/due.py --left-out  the others, with their paths
 
-A group that is not due still runs in the scheduled workflow. Compared is the working tree with the
-commit in `CI_BASE`, or else with the merge base of the main branch, or on that branch with the last
-commit before those of one push. All groups are due where no such commit is there, as in a shallow
-clone, and with `CI_ALL`. Slow tests of a module that changed itself run, too.
+A group that is not due still runs in the scheduled workflow. Where many groups are due, those that
+protect no data run half of their slow tests, the other half on the next day. Compared is the
+working tree with the commit in `CI_BASE`, or else with the merge base of the main branch, or on
+that branch with the last commit before those of one push. All groups are due where no such commit
+is there, as in a shallow clone, and with `CI_ALL`. Slow tests of a module that changed itself run,
+too.
 """
 
 from __future__ import annotations
@@ -193,6 +195,13 @@ OTHERS = {
     "newest-releases": Group((), (".ci/versions.py",)),
 }
 GROUPS = {**FOLDERS, **LONG, **OTHERS}
+# Groups that run half of their slow tests where more groups than this are due. The slow tests of
+# the engine, the service, the client, loads, tuning and deployments protect data: all of them run.
+MAX_WHOLE_GROUPS = 8
+HALVED = (
+    *("crawl", "clients", "frames", "functions", "commands", "editors", "browser", "tutorials"),
+    *("hostile-pages", "generated-sites", "jupyterlab", "types-of-scripts"),
+)
 # Commits of this time are pushed and tested together.
 PUSH_SECONDS = 4 * 60 * 60
 
@@ -204,6 +213,8 @@ def main(arguments: list[str]) -> int:
     if "--left-out" in arguments:
         for name in [name for name in GROUPS if name not in due]:
             print(f"{name}: no change in {', '.join([*DEPENDENCIES, *GROUPS[name].paths])}")
+        if halved := find_halved(due):
+            print(f"half of the slow tests of {', '.join(halved)}")
     elif "--options" in arguments:
         print("\n".join(make_options(due, changed or [])))
     else:
@@ -214,14 +225,24 @@ def main(arguments: list[str]) -> int:
 def make_options(due: list[str], changed: list[str]) -> Iterator[str]:
     """Return options of pytest for the slow tests of these groups and of the changed modules."""
     left_out = {test for name, group in LONG.items() if name not in due for test in group.tests}
-    selected = tuple(test for name in due if name in FOLDERS for test in GROUPS[name].tests)
+    halved = find_halved(due)
+    whole = [name for name in due if name not in halved]
+    selected = tuple(test for name in whole if name in FOLDERS for test in GROUPS[name].tests)
+    long_tests = (test for name in whole if name in LONG for test in LONG[name].tests)
     selected += tuple(
         path
-        for path in (*(test for name in due if name in LONG for test in LONG[name].tests), *changed)
+        for path in (*long_tests, *changed)
         if is_test_module(path) and not path.startswith(selected)
     )
     yield from (f"--slow-in={path}" for path in dict.fromkeys(selected))
+    yield from (f"--half-in={test}" for name in halved for test in GROUPS[name].tests)
     yield from (f"--ignore={path}" for path in sorted(left_out))
+
+
+def find_halved(due: list[str]) -> list[str]:
+    """Return the due groups that run half of their slow tests; none with `CI_ALL`."""
+    is_whole = os.environ.get("CI_ALL") or len(due) <= MAX_WHOLE_GROUPS
+    return [] if is_whole else [name for name in due if name in HALVED]
 
 
 def is_test_module(path: str) -> bool:

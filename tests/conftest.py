@@ -30,6 +30,7 @@ from svc_notebook.data.loading.sending import concurrency_limiter
 from svc_notebook.data.session import connection
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
+from tests.rotation import rotation
 
 ROOT = Path(__file__).parent.parent
 # Share of the examples of a property test, and their minimum number, in a run with `--sample`.
@@ -68,6 +69,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=[],
         metavar="PATH",
         help="with --quick, do not leave out the slow tests of this folder or module",
+    )
+    parser.addoption(
+        "--half-in",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="with --quick, leave out half of the slow tests of this folder or module",
     )
 
 
@@ -163,10 +171,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not _sampled:
         return
     quick, slow_in = config.getoption("quick"), tuple(config.getoption("slow_in"))
+    half_in = tuple(config.getoption("half_in"))
     families: dict[str, list[pytest.Item]] = defaultdict(list)
+    # The next slow test of each module that is left out by half; the first one changes daily.
+    numbers: dict[Path, int] = defaultdict(rotation)
     for item in items:
         is_slow = item.get_closest_marker("slow") is not None
-        if not (quick and is_slow) or item.nodeid.startswith(slow_in):
+        is_kept = not (quick and is_slow) or item.nodeid.startswith(slow_in)
+        if not is_kept and item.nodeid.startswith(half_in):
+            is_kept = numbers[item.path] % 2 == 0
+            numbers[item.path] += 1
+        if is_kept:
             families[item.nodeid.partition("[")[0]].append(item)
     kept = {
         item

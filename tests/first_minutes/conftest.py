@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.first_minutes.pairs import ROTATIONS, rotation
+from tests.rotation import ROTATIONS, rotation
 
 FOLDER = Path(__file__).parent
 

@@ -2,23 +2,18 @@
 
 The full product of the tables here has 10,000 rows. Faults of first minutes need two things at a
 time, an import and an act for instance, so rows are enough in which every pair occurs. `make test`
-runs a sixth of them, others on the next day, and `.ci/run` a third where the package changed, so
-that six days or three run every pair. `FIRST_MINUTES_ROTATION` chooses the share in place of the
-day of the year; without `--quick`, a run takes all rows.
+runs a sixth of them, others on the next day (`tests/rotation.py`), and `.ci/run` a third where the
+package changed, so that six days or three run every pair. Without `--quick`, a run takes all rows.
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 import random
-import time
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
-ROTATION_VARIABLE = "FIRST_MINUTES_ROTATION"
-ROTATIONS = 6
 # Candidates per row; more give fewer rows.
 TRIALS = 40
 SEED = 27
@@ -51,8 +46,3 @@ def cover_pairs(choices: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
 
 def _pairs(row: Mapping[str, str]) -> set[Pair]:
     return set(itertools.combinations(row.items(), 2))
-
-
-def rotation() -> int:
-    """Return which share of the rows a quick run takes."""
-    return int(os.environ.get(ROTATION_VARIABLE) or time.localtime().tm_yday) % ROTATIONS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import runpy
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.rotation import ROTATION_VARIABLE
 
 DUE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "due.py"))
 GROUPS: dict[str, Any] = DUE["GROUPS"]
@@ -61,6 +63,39 @@ def test_a_changed_module_of_tests_makes_no_other_due() -> None:
     soak = options("tests/service/test_soak.py")
     assert "--slow-in=tests/service/test_soak.py" in soak
     assert "--ignore=tests/service/test_soak.py" not in soak
+
+
+def test_slow_tests_that_protect_no_data_run_by_half_where_many_groups_are_due(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def options(*names: str) -> list[str]:
+        return [*DUE["make_options"]([*names], [])]
+
+    assert "--slow-in=tests/browser/" in options("browser", "loading")
+    halved = options(*GROUPS)
+    assert {"--half-in=tests/browser/", "--slow-in=tests/data/loading/"} < {*halved}
+    assert "--slow-in=tests/browser/" not in halved
+    monkeypatch.setenv("CI_ALL", "1")
+    assert not [option for option in options(*GROUPS) if "--half-in" in option]
+
+
+@pytest.mark.slow
+def test_two_days_run_all_slow_tests_that_run_by_half() -> None:
+    module = "tests/browser/test_lab_explorer.py"
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+
+    def collect(day: int, *options: str) -> set[str]:
+        done = subprocess.run(
+            [*command, "--quick", *options, module], cwd=ROOT, capture_output=True, text=True,
+            check=False, env={**os.environ, ROTATION_VARIABLE: str(day)},
+        )  # fmt: skip
+        return {line for line in done.stdout.splitlines() if "::" in line}
+
+    every = collect(0, f"--slow-in={module}")
+    halves = [collect(day, f"--half-in={module}") for day in (0, 1)]
+    assert halves[0] | halves[1] == every
+    assert not halves[0] & halves[1]
+    assert all(halves)
 
 
 @pytest.mark.slow
