@@ -226,7 +226,7 @@ class Endpoint:
 
     def _spread(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members of ``**params``; null is the same as not given."""
-        self._refuse_unknown(members, self.members)
+        self._refuse_unknown(members, [*self.members, *self._arguments])
         named = {name for name, location in self.places.items() if location != "spread"}
         return {n: value for n, value in members.items() if n not in named and value is not None}
 

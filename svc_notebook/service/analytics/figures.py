@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
-from svc_notebook.core.api.shapes.analytics import CurrencyRevenue, PositionClicks
+from svc_notebook.core.api.shapes.analytics import CurrencyRevenue, Period, PositionClicks
 from svc_notebook.errors import BadInput
 from svc_notebook.service.analytics.search_counts import normalize_query
 from svc_notebook.service.engine.filters.grammar import Facet, Group, Tag, Term, parse_text
@@ -31,23 +31,16 @@ class Selection:
     values: tuple[str | int, ...]
 
     @classmethod
-    def of(
-        cls,
-        index: str,
-        start: str | None = None,
-        end: str | None = None,
-        tags: str | None = None,
-        search: str | None = None,
-    ) -> Selection:
+    def of(cls, index: str, period: Period, search: str | None = None) -> Selection:
         """Return the selection of a request; raises `BadInput` for an invalid period or tags."""
-        days = _read_days(start, end)
+        days = _read_days(period.get("startDate"), period.get("endDate"))
         conditions = [f"index_name = ? AND time >= {days.start * DAY_MS}"]
         conditions += [f"time < {days.stop * DAY_MS}", "superseded = 0"]
         values: list[str | int] = [index]
         if search is not None:
             conditions.append("query = ?")
             values.append(normalize_query(search))
-        for group in parse_text(tags or "", "tags"):
+        for group in parse_text(period.get("tags") or "", "tags"):
             conditions.append(f"({' OR '.join('EXISTS (' + _HAS_TAG + ')' for _ in group)})")
             values += _tags(group)
         return cls(index, days, " AND ".join(conditions), tuple(values))

@@ -112,7 +112,7 @@ def estimate_ab_test(
     index, effect = variants[0]["index"], configuration["minimumDetectableEffect"]
     start = (datetime.now(UTC) - timedelta(ESTIMATE_DAYS - 1)).date().isoformat()
     call.service.search_counts.flush()
-    selection = Selection.of(index, start)
+    selection = Selection.of(index, {"startDate": start})
     outcomes, tracked = measure_rate(call.service.store, selection, effect["metric"])
     if not outcomes:
         raise BadInput(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, TypeVar, Unpack, cast
 
 from svc_notebook.core.api import AnalyticsApi
 from svc_notebook.core.api.shapes.analytics import (
@@ -16,6 +16,7 @@ from svc_notebook.core.api.shapes.analytics import (
     ConversionRate,
     NoClickRate,
     NoResultRate,
+    Period,
     PurchaseRate,
     Revenue,
     SearchCount,
@@ -35,35 +36,32 @@ from svc_notebook.service.analytics.figures import (
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.service import RequestContext
 
+R = TypeVar("R")
+
 
 def select(
-    call: RequestContext,
-    index: str,
-    start: str | None,
-    end: str | None,
-    tags: str | None,
-    search: str | None = None,
+    call: RequestContext, index: str, period: Period, search: str | None = None
 ) -> Selection:
     """Return the selected searches, after those in memory are written."""
     call.caller.require("analytics", [index])
-    selected = Selection.of(index, start, end, tags, search)
+    selected = Selection.of(index, period, search)
     call.service.search_counts.flush()
     return selected
 
 
 def _daily(
+    shape: type[R],
     call: RequestContext,
-    selected: Selection,
+    index: str,
+    period: Period,
     describe: Callable[[Figures], dict[str, Any]],
-) -> dict[str, Any]:
+) -> R:
     """Return the figures in total and for each day; a day without searches has zeros."""
+    selected = select(call, index, period)
     days = summarize(call.service.store, selected, "day")
-    return {
-        **describe(Figures.total(days.values())),
-        "dates": [
-            {"date": name, **describe(days.get(day, Figures()))} for day, name in selected.dates()
-        ],
-    }
+    total = describe(Figures.total(days.values()))
+    dates = [{"date": name, **describe(days.get(day, Figures()))} for day, name in selected.dates()]
+    return cast(R, {**total, "dates": dates})
 
 
 @serves(AnalyticsApi.get_analytics_status)
@@ -81,201 +79,91 @@ def get_analytics_status(call: RequestContext, index: str) -> AnalyticsStatus:
 
 
 @serves(AnalyticsApi.get_searches_count)
-def get_searches_count(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
-) -> SearchCount:
+def get_searches_count(call: RequestContext, index: str, **period: Unpack[Period]) -> SearchCount:
     """Return the number of searches."""
-    selected = select(call, index, startDate, endDate, tags)
-    return cast("SearchCount", _daily(call, selected, lambda f: {"count": f.searches}))
+    return _daily(SearchCount, call, index, period, lambda f: {"count": f.searches})
 
 
 @serves(AnalyticsApi.get_no_results_rate)
-def get_no_results_rate(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
-) -> NoResultRate:
+def get_no_results_rate(call: RequestContext, index: str, **period: Unpack[Period]) -> NoResultRate:
     """Return the share of searches without hits."""
-    selected = select(call, index, startDate, endDate, tags)
-    return cast(
-        "NoResultRate",
-        _daily(
-            call,
-            selected,
-            lambda f: {
-                "rate": rate(f.unanswered, f.searches) or 0.0,
-                "count": f.searches,
-                "noResultCount": f.unanswered,
-            },
-        ),
-    )
+    return _daily(NoResultRate, call, index, period, lambda f: {
+        "rate": rate(f.unanswered, f.searches) or 0.0,
+        "count": f.searches,
+        "noResultCount": f.unanswered,
+    })  # fmt: skip
 
 
 @serves(AnalyticsApi.get_no_click_rate)
-def get_no_click_rate(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
-) -> NoClickRate:
+def get_no_click_rate(call: RequestContext, index: str, **period: Unpack[Period]) -> NoClickRate:
     """Return the share of tracked searches without a click."""
-    selected = select(call, index, startDate, endDate, tags)
-    return cast(
-        "NoClickRate",
-        _daily(
-            call,
-            selected,
-            lambda f: {
-                "rate": rate(f.tracked - f.clicked, f.tracked) or 0.0,
-                "count": f.tracked,
-                "noClickCount": f.tracked - f.clicked,
-            },
-        ),
-    )
+    return _daily(NoClickRate, call, index, period, lambda f: {
+        "rate": rate(f.tracked - f.clicked, f.tracked) or 0.0,
+        "count": f.tracked,
+        "noClickCount": f.tracked - f.clicked,
+    })  # fmt: skip
 
 
 @serves(AnalyticsApi.get_click_through_rate)
 def get_click_through_rate(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
+    call: RequestContext, index: str, **period: Unpack[Period]
 ) -> ClickThroughRate:
     """Return the share of tracked searches with a click."""
-    selected = select(call, index, startDate, endDate, tags)
-    return cast(
-        "ClickThroughRate",
-        _daily(
-            call,
-            selected,
-            lambda f: {
-                "rate": rate(f.clicked, f.tracked),
-                "clickCount": f.clicks,
-                "trackedSearchCount": f.tracked,
-            },
-        ),
-    )
+    return _daily(ClickThroughRate, call, index, period, lambda f: {
+        "rate": rate(f.clicked, f.tracked),
+        "clickCount": f.clicks,
+        "trackedSearchCount": f.tracked,
+    })  # fmt: skip
 
 
 @serves(AnalyticsApi.get_average_click_position)
 def get_average_click_position(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
+    call: RequestContext, index: str, **period: Unpack[Period]
 ) -> AverageClickPosition:
     """Return the mean position of clicks."""
-    selected = select(call, index, startDate, endDate, tags)
-    return cast(
-        "AverageClickPosition",
-        _daily(
-            call,
-            selected,
-            lambda f: {"average": rate(f.positions, f.clicks), "clickCount": f.clicks},
-        ),
-    )
+    return _daily(AverageClickPosition, call, index, period, lambda f: {
+        "average": rate(f.positions, f.clicks), "clickCount": f.clicks,
+    })  # fmt: skip
 
 
 @serves(AnalyticsApi.get_conversion_rate)
 def get_conversion_rate(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
+    call: RequestContext, index: str, **period: Unpack[Period]
 ) -> ConversionRate:
     """Return the share of tracked searches with a conversion."""
-    selected = select(call, index, startDate, endDate, tags)
-    return cast(
-        "ConversionRate",
-        _daily(
-            call,
-            selected,
-            lambda f: {
-                "rate": rate(f.converted, f.tracked),
-                "conversionCount": f.conversions,
-                "trackedSearchCount": f.tracked,
-            },
-        ),
-    )
+    return _daily(ConversionRate, call, index, period, lambda f: {
+        "rate": rate(f.converted, f.tracked),
+        "conversionCount": f.conversions,
+        "trackedSearchCount": f.tracked,
+    })  # fmt: skip
 
 
 @serves(AnalyticsApi.get_add_to_cart_rate)
 def get_add_to_cart_rate(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
+    call: RequestContext, index: str, **period: Unpack[Period]
 ) -> AddToCartRate:
     """Return the share of tracked searches with an added item."""
-    selected = select(call, index, startDate, endDate, tags)
-    return cast(
-        "AddToCartRate",
-        _daily(
-            call,
-            selected,
-            lambda f: {
-                "rate": rate(f.added, f.tracked),
-                "addToCartCount": f.additions,
-                "trackedSearchCount": f.tracked,
-            },
-        ),
-    )
+    return _daily(AddToCartRate, call, index, period, lambda f: {
+        "rate": rate(f.added, f.tracked),
+        "addToCartCount": f.additions,
+        "trackedSearchCount": f.tracked,
+    })  # fmt: skip
 
 
 @serves(AnalyticsApi.get_purchase_rate)
-def get_purchase_rate(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
-) -> PurchaseRate:
+def get_purchase_rate(call: RequestContext, index: str, **period: Unpack[Period]) -> PurchaseRate:
     """Return the share of tracked searches with a purchase."""
-    selected = select(call, index, startDate, endDate, tags)
-    return cast(
-        "PurchaseRate",
-        _daily(
-            call,
-            selected,
-            lambda f: {
-                "rate": rate(f.bought, f.tracked),
-                "purchaseCount": f.purchases,
-                "trackedSearchCount": f.tracked,
-            },
-        ),
-    )
+    return _daily(PurchaseRate, call, index, period, lambda f: {
+        "rate": rate(f.bought, f.tracked),
+        "purchaseCount": f.purchases,
+        "trackedSearchCount": f.tracked,
+    })  # fmt: skip
 
 
 @serves(AnalyticsApi.get_users_count)
-def get_users_count(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
-) -> UserCount:
+def get_users_count(call: RequestContext, index: str, **period: Unpack[Period]) -> UserCount:
     """Return the number of users; one who searched on several days counts once in total."""
-    selected = select(call, index, startDate, endDate, tags)
+    selected = select(call, index, period)
     store = call.service.store
     daily = count_users(store, selected, "day")
     return {
@@ -285,16 +173,9 @@ def get_users_count(
 
 
 @serves(AnalyticsApi.get_revenue)
-def get_revenue(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
-) -> Revenue:
+def get_revenue(call: RequestContext, index: str, **period: Unpack[Period]) -> Revenue:
     """Return the revenue of purchases."""
-    selected = select(call, index, startDate, endDate, tags)
+    selected = select(call, index, period)
     revenues = sum_revenue(call.service.store, selected, "day")
     return {
         "currencies": total_revenue(revenues.values()),
@@ -306,14 +187,9 @@ def get_revenue(
 
 @serves(AnalyticsApi.get_click_positions)
 def get_click_positions(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    tags: str | None = None,
+    call: RequestContext, index: str, **period: Unpack[Period]
 ) -> ClickPositions:
     """Return the number of clicks in each range of positions."""
-    selected = select(call, index, startDate, endDate, tags)
+    selected = select(call, index, period)
     counts = count_positions(call.service.store, selected, "all")
     return {"positions": counts.get("", describe_positions())}

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Unpack
+
 from svc_notebook.core.api import AnalyticsApi
 from svc_notebook.core.api.shapes.analytics import (
     CountryCounts,
     FilterAttributes,
     FilterValues,
+    Period,
     SortDirection,
     TopHits,
     TopSearches,
@@ -39,16 +42,14 @@ def get_top_searches(
     *,
     clickAnalytics: bool = False,
     revenueAnalytics: bool = False,
-    startDate: str | None = None,
-    endDate: str | None = None,
     orderBy: TopSearchOrder = "searchCount",
     direction: SortDirection = "desc",
     limit: int = 10,
     offset: int = 0,
-    tags: str | None = None,
+    **period: Unpack[Period],
 ) -> TopSearches:
     """Return the most frequent queries."""
-    selected = select(call, index, startDate, endDate, tags)
+    selected = select(call, index, period)
     page, details = Slice(limit, offset), Details(clickAnalytics, revenueAnalytics)
     searches = list_searches(call.service.store, selected, page, details, orderBy, direction)
     return {"searches": searches}
@@ -56,34 +57,20 @@ def get_top_searches(
 
 @serves(AnalyticsApi.get_searches_no_results)
 def get_searches_no_results(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    limit: int = 10,
-    offset: int = 0,
-    tags: str | None = None,
+    call: RequestContext, index: str, *, limit: int = 10, offset: int = 0, **period: Unpack[Period]
 ) -> UnansweredSearches:
     """Return the most frequent queries without hits."""
-    selected = select(call, index, startDate, endDate, tags)
+    selected = select(call, index, period)
     rows = list_unanswered(call.service.store, selected, Slice(limit, offset))
     return {"searches": rows}
 
 
 @serves(AnalyticsApi.get_searches_no_clicks)
 def get_searches_no_clicks(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    limit: int = 10,
-    offset: int = 0,
-    tags: str | None = None,
+    call: RequestContext, index: str, *, limit: int = 10, offset: int = 0, **period: Unpack[Period]
 ) -> UnclickedSearches:
     """Return the most frequent queries without clicks."""
-    selected = select(call, index, startDate, endDate, tags)
+    selected = select(call, index, period)
     rows = list_unclicked(call.service.store, selected, Slice(limit, offset))
     return {"searches": rows}
 
@@ -96,14 +83,12 @@ def get_top_hits(
     search: str | None = None,
     clickAnalytics: bool = False,
     revenueAnalytics: bool = False,
-    startDate: str | None = None,
-    endDate: str | None = None,
     limit: int = 10,
     offset: int = 0,
-    tags: str | None = None,
+    **period: Unpack[Period],
 ) -> TopHits:
     """Return the records that searches returned most often."""
-    selected = select(call, index, startDate, endDate, tags, search)
+    selected = select(call, index, period, search)
     rows = list_hits(
         call.service.store,
         selected,
@@ -119,14 +104,12 @@ def get_top_filter_attributes(
     index: str,
     *,
     search: str | None = None,
-    startDate: str | None = None,
-    endDate: str | None = None,
     limit: int = 10,
     offset: int = 0,
-    tags: str | None = None,
+    **period: Unpack[Period],
 ) -> FilterAttributes:
     """Return the attributes that most searches filtered by."""
-    selected = select(call, index, startDate, endDate, tags, search)
+    selected = select(call, index, period, search)
     rows = list_filter_attributes(call.service.store, selected, Slice(limit, offset))
     return {"attributes": rows}
 
@@ -137,14 +120,12 @@ def get_top_filters_no_results(
     index: str,
     *,
     search: str | None = None,
-    startDate: str | None = None,
-    endDate: str | None = None,
     limit: int = 10,
     offset: int = 0,
-    tags: str | None = None,
+    **period: Unpack[Period],
 ) -> UnansweredFilterList:
     """Return the filters that most searches without hits had."""
-    selected = select(call, index, startDate, endDate, tags, search)
+    selected = select(call, index, period, search)
     rows = list_unanswered_filters(call.service.store, selected, Slice(limit, offset))
     return {"values": rows}
 
@@ -156,14 +137,12 @@ def get_top_filter_for_attribute(
     index: str,
     *,
     search: str | None = None,
-    startDate: str | None = None,
-    endDate: str | None = None,
     limit: int = 10,
     offset: int = 0,
-    tags: str | None = None,
+    **period: Unpack[Period],
 ) -> FilterValues:
     """Return the most frequent filters by an attribute, or several."""
-    selected = select(call, index, startDate, endDate, tags, search)
+    selected = select(call, index, period, search)
     rows = list_filter_values(
         call.service.store, selected, Slice(limit, offset), attribute.split(",")
     )
@@ -172,16 +151,9 @@ def get_top_filter_for_attribute(
 
 @serves(AnalyticsApi.get_top_countries)
 def get_top_countries(
-    call: RequestContext,
-    index: str,
-    *,
-    startDate: str | None = None,
-    endDate: str | None = None,
-    limit: int = 10,
-    offset: int = 0,
-    tags: str | None = None,
+    call: RequestContext, index: str, *, limit: int = 10, offset: int = 0, **period: Unpack[Period]
 ) -> CountryCounts:
     """Return the countries with the most searches."""
-    selected = select(call, index, startDate, endDate, tags)
+    selected = select(call, index, period)
     rows = list_countries(call.service.store, selected, Slice(limit, offset))
     return {"countries": rows}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Unpack
 
 from msgspec import Meta
 
@@ -28,6 +28,7 @@ from svc_notebook.core.api.shapes.analytics import (
     FilterValues,
     NoClickRate,
     NoResultRate,
+    Period,
     PurchaseRate,
     Revenue,
     SearchCount,
@@ -104,134 +105,61 @@ class AnalyticsApi(Api, interface="analytics"):
         ...
 
     @endpoint("GET", "/2/searches/count", acl="analytics")
-    async def get_searches_count(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> SearchCount:
+    async def get_searches_count(self, index: str, **period: Unpack[Period]) -> SearchCount:
         """Count the searches, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/searches/noResultRate", acl="analytics")
-    async def get_no_results_rate(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> NoResultRate:
+    async def get_no_results_rate(self, index: str, **period: Unpack[Period]) -> NoResultRate:
         """Return the share of searches without hits, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/searches/noClickRate", acl="analytics")
-    async def get_no_click_rate(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> NoClickRate:
+    async def get_no_click_rate(self, index: str, **period: Unpack[Period]) -> NoClickRate:
         """Return the share of tracked searches without a click, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/clicks/clickThroughRate", acl="analytics")
     async def get_click_through_rate(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
+        self, index: str, **period: Unpack[Period]
     ) -> ClickThroughRate:
         """Return the share of tracked searches with a click, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/clicks/averageClickPosition", acl="analytics")
     async def get_average_click_position(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
+        self, index: str, **period: Unpack[Period]
     ) -> AverageClickPosition:
         """Return the mean position of clicks, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/clicks/positions", acl="analytics")
-    async def get_click_positions(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> ClickPositions:
+    async def get_click_positions(self, index: str, **period: Unpack[Period]) -> ClickPositions:
         """Count the clicks by position."""
         ...
 
     @endpoint("GET", "/2/conversions/conversionRate", acl="analytics")
-    async def get_conversion_rate(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> ConversionRate:
+    async def get_conversion_rate(self, index: str, **period: Unpack[Period]) -> ConversionRate:
         """Return the share of tracked searches with a conversion, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/conversions/addToCartRate", acl="analytics")
-    async def get_add_to_cart_rate(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> AddToCartRate:
+    async def get_add_to_cart_rate(self, index: str, **period: Unpack[Period]) -> AddToCartRate:
         """Return the share of tracked searches with an added item, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/conversions/purchaseRate", acl="analytics")
-    async def get_purchase_rate(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> PurchaseRate:
+    async def get_purchase_rate(self, index: str, **period: Unpack[Period]) -> PurchaseRate:
         """Return the share of tracked searches with a purchase, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/conversions/revenue", acl="analytics")
-    async def get_revenue(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> Revenue:
+    async def get_revenue(self, index: str, **period: Unpack[Period]) -> Revenue:
         """Return the revenue by currency, in total and for each day."""
         ...
 
     @endpoint("GET", "/2/users/count", acl="analytics")
-    async def get_users_count(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        tags: str | None = None,
-    ) -> UserCount:
+    async def get_users_count(self, index: str, **period: Unpack[Period]) -> UserCount:
         """Count the users who searched, in total and for each day."""
         ...
 
@@ -242,41 +170,25 @@ class AnalyticsApi(Api, interface="analytics"):
         *,
         clickAnalytics: bool = False,
         revenueAnalytics: bool = False,
-        startDate: str | None = None,
-        endDate: str | None = None,
         orderBy: TopSearchOrder = "searchCount",
         direction: SortDirection = "desc",
         limit: ListLength = 10,
         offset: Natural = 0,
-        tags: str | None = None,
+        **period: Unpack[Period],
     ) -> TopSearches:
         """List the most frequent queries."""
         ...
 
     @endpoint("GET", "/2/searches/noResults", acl="analytics")
     async def get_searches_no_results(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        limit: ListLength = 10,
-        offset: Natural = 0,
-        tags: str | None = None,
+        self, index: str, *, limit: ListLength = 10, offset: Natural = 0, **period: Unpack[Period]
     ) -> UnansweredSearches:
         """List the most frequent queries without hits."""
         ...
 
     @endpoint("GET", "/2/searches/noClicks", acl="analytics")
     async def get_searches_no_clicks(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        limit: ListLength = 10,
-        offset: Natural = 0,
-        tags: str | None = None,
+        self, index: str, *, limit: ListLength = 10, offset: Natural = 0, **period: Unpack[Period]
     ) -> UnclickedSearches:
         """List the most frequent queries without clicks."""
         ...
@@ -289,11 +201,9 @@ class AnalyticsApi(Api, interface="analytics"):
         search: str | None = None,
         clickAnalytics: bool = False,
         revenueAnalytics: bool = False,
-        startDate: str | None = None,
-        endDate: str | None = None,
         limit: ListLength = 10,
         offset: Natural = 0,
-        tags: str | None = None,
+        **period: Unpack[Period],
     ) -> TopHits:
         """List the records that searches returned most often."""
         ...
@@ -304,11 +214,9 @@ class AnalyticsApi(Api, interface="analytics"):
         index: str,
         *,
         search: str | None = None,
-        startDate: str | None = None,
-        endDate: str | None = None,
         limit: ListLength = 10,
         offset: Natural = 0,
-        tags: str | None = None,
+        **period: Unpack[Period],
     ) -> FilterAttributes:
         """List the attributes that searches filtered by most often."""
         ...
@@ -319,11 +227,9 @@ class AnalyticsApi(Api, interface="analytics"):
         index: str,
         *,
         search: str | None = None,
-        startDate: str | None = None,
-        endDate: str | None = None,
         limit: ListLength = 10,
         offset: Natural = 0,
-        tags: str | None = None,
+        **period: Unpack[Period],
     ) -> UnansweredFilterList:
         """List the most frequent filters of searches without hits."""
         ...
@@ -335,25 +241,16 @@ class AnalyticsApi(Api, interface="analytics"):
         index: str,
         *,
         search: str | None = None,
-        startDate: str | None = None,
-        endDate: str | None = None,
         limit: ListLength = 10,
         offset: Natural = 0,
-        tags: str | None = None,
+        **period: Unpack[Period],
     ) -> FilterValues:
         """List the most frequent filters by one attribute, or several separated by commas."""
         ...
 
     @endpoint("GET", "/2/countries", acl="analytics")
     async def get_top_countries(
-        self,
-        index: str,
-        *,
-        startDate: str | None = None,
-        endDate: str | None = None,
-        limit: ListLength = 10,
-        offset: Natural = 0,
-        tags: str | None = None,
+        self, index: str, *, limit: ListLength = 10, offset: Natural = 0, **period: Unpack[Period]
     ) -> CountryCounts:
         """List the countries with the most searches."""
         ...

@@ -14,6 +14,14 @@ TopSearchOrder = Literal[
 SortDirection = Literal["asc", "desc"]
 
 
+class Period(TypedDict, total=False):
+    """The searches that analytics describe: those of some days, with some tags."""
+
+    startDate: str | None
+    endDate: str | None
+    tags: str | None
+
+
 class DailySearchCount(TypedDict):
     """The number of searches of a day."""
 
