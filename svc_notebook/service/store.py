@@ -220,7 +220,10 @@ def describe_damage(path: Path, error: BaseException) -> str:
 
 
 def _describe(path: Path, error: sqlite3.Error | LocalServiceFailed) -> str:
-    return describe_damage(path, error) if is_damage(error) else f"{path} cannot be used: {error}"
+    if is_damage(error):
+        return describe_damage(path, error)
+    advice = f"; {advise_on_storage(error)}" if is_storage_failure(error) else ""
+    return f"{path} cannot be used: {error}{advice}"
 
 
 def _first_fault(path: Path) -> str:

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -81,6 +82,7 @@ IDLE_VARIABLE = "SVC_IDLE_SECONDS"
 SEARCH_TIMEOUT_SECONDS = 4.0  # for a service whose note does not contain it
 MAX_ATTEMPTS = 2  # a service that is stopping can still use the folder
 LOG_TAIL_CHARACTERS = 2000  # of the log in an error message
+MIN_FREE_BYTES = 64 * 1024  # a disk with less is full: SQLite creates files of this size
 
 
 @dataclass(frozen=True)
@@ -413,7 +415,12 @@ def _tail(log: Path) -> str:
         text = log.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         text = ""
-    return text[-LOG_TAIL_CHARACTERS:] or f"it printed nothing; its log is {log}"
+    if text:
+        return text[-LOG_TAIL_CHARACTERS:]
+    # On a full disk the log stays empty, too.
+    if shutil.disk_usage(log.parent).free < MIN_FREE_BYTES:
+        return f"the disk of {log.parent} is full; free space on it, then connect again"
+    return f"it printed nothing; its log is {log}"
 
 
 _OWN: dict[int, subprocess.Popen[bytes]] = {}

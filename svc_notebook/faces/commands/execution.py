@@ -47,10 +47,10 @@ _ARGUMENT = re.compile(
 )
 # A call of a function in a message: svc.load(source, …), read_indices(), export(...).
 _CALL = re.compile(
-    r"(?<![\w.`-])`?(?:svc\.(?P<name>[a-z_]+)\((?:[^()\n]|\([^()\n]*\))*\)"
+    r"(?<![\w.`-])`?(?:svc\.(?P<tuning>tuning\.)?(?P<name>[a-z_]+)\((?:[^()\n]|\([^()\n]*\))*\)"
     r"|(?P<plain>[a-z]+_[a-z_]+\([^()\n]*|[a-z]+\((?:\.\.\.|…)?)\))`?"
 )
-_NAMED = re.compile(r"`svc\.(?P<name>[a-z_]+)`")
+_NAMED = re.compile(r"`svc\.(?P<tuning>tuning\.)?(?P<name>[a-z_]+)`")
 _OF_NOTEBOOKS = re.compile(r",? or (?:pass )?--from VARIABLE")
 # Characters of which a shell makes something else.
 _EXPANDED = frozenset('*?$`\\"!&|;<>()#~ ')
@@ -291,7 +291,7 @@ def _spell_call(match: re.Match[str], face: Face) -> str:
     groups = match.groupdict()
     name = groups["name"] or groups["plain"].partition("(")[0]
     verb = _verbs_by_function(face).get(name)
-    if verb is None:
+    if verb is None or (groups["name"] and bool(groups["tuning"]) != (".tuning." in verb.does)):
         return match[0]
     words = ["%svc" if face == "magic" else "svc", verb.name]
     with suppress(SyntaxError):

@@ -133,7 +133,7 @@ async def replace(
     """Replace all objects at once."""
     objects, made = take_curated(given, kind)
     if not objects:
-        raise BadInput(f"no {kind.name} to save; use `clear` to delete all")
+        raise BadInput(f"no {kind.name} to save; svc.clear_{kind.name}({index!r}) deletes all")
     before = await count(client, kind, index)
     note = f"{kind.name} replace"
     async with noting(client, index, {kind.name: by_id(objects)}, whole=True, note=note):

@@ -72,7 +72,7 @@ async def replace_entries(
     """
     requests = _additions(dictionary, entries)
     if not requests:
-        raise BadInput("no entries to save; use `clear` to delete all")
+        raise BadInput(f"no entries to save; svc.clear_entries({dictionary!r}) deletes all")
     saved = len(requests)
     return await _write(asynchronous(client), dictionary, [requests], clears=True, saved=saved)
 

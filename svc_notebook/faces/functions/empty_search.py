@@ -73,7 +73,7 @@ async def warn_of_search(
             NoHitsWarning,
         )
     elif reason := await summarize(client, index, {**params, "query": query}, MAX_WORDS):
-        warn_user(f"no hits in {index}: {reason} (`why` lists each condition)", NoHitsWarning)
+        warn_user(f"no hits in {index}: {reason} (`svc.why` lists each condition)", NoHitsWarning)
 
 
 async def _warn_of_no_words(

@@ -366,7 +366,7 @@ async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
     ]
     if len(matching) != 1:
         count = f"{len(matching)} keys begin" if matching else "no key begins"
-        raise NotFound(f"{count} with `{beginning[:4]}`; `keys` lists them", status=404)
+        raise NotFound(f"{count} with `{beginning[:4]}`; `svc.read_keys` lists them", status=404)
     return matching[0]
 
 

@@ -103,7 +103,7 @@ async def delete_records(
     Raises
     ------
     BadInput
-        If not exactly one of `ids` and `filters` is given.
+        If not exactly one of `ids` and `filters` is given, or `filters` is empty.
     NotFound
     TaskFailed
 
@@ -117,7 +117,11 @@ async def delete_records(
     200
     """
     if (ids is None) == (filters is None):
-        raise BadInput("no records named; pass ids or filters, or use `clear` to delete all")
+        raise BadInput(
+            f"no records named; pass ids or filters; svc.clear_index({index!r}) deletes all"
+        )
+    if filters is not None and not filters.strip():
+        raise BadInput(f"`filters` is empty; svc.clear_index({index!r}) deletes all records")
     steps = [_deletion(object_id) for object_id in _ids_of(ids)]
     aio = asynchronous(client)
     before = await count_existing(aio, index)

@@ -63,7 +63,7 @@ class Journal(JournalFile[Change]):
     decoder = msgspec.json.Decoder(Change)
     id_field = "change_id"
     noun = "change"
-    lister = "history"
+    lister = "svc.tuning.history"
     purpose = "without it a change cannot be undone"
 
     @classmethod

@@ -272,7 +272,7 @@ def warn_not_recorded(index: str, *scopes: Scope) -> None:
     """Warn that a change is made without a journal record."""
     warn_user(
         f"this key cannot read the {' and '.join(scopes)} of {index} (right `settings`): the "
-        "change is not in the journal and cannot be undone by `undo`"
+        "change is not in the journal and cannot be undone by `svc.tuning.undo`"
     )
 
 

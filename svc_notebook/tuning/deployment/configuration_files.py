@@ -300,7 +300,7 @@ async def list_own_indices(client: AsyncClient) -> list[str]:
 def read_folders(folder: Path, names: Iterable[str] | None) -> list[IndexFiles]:
     """Read the files of all indices, or of those named; primaries before replicas."""
     if not folder.is_dir():
-        raise BadInput(f"there is no folder {folder.absolute()}; `pull-config` writes it")
+        raise BadInput(f"there is no folder {folder.absolute()}; svc.pull_config() writes it")
     folders = list_folders(folder)
     chosen = (
         sorted(index for index, path in folders.items() if _holds_files(path))
@@ -315,7 +315,7 @@ def read_folders(folder: Path, names: Iterable[str] | None) -> list[IndexFiles]:
             raise BadInput(f"{path} has no files of the index {index}")
         read.append(files)
     if not read:
-        raise BadInput(f"{folder} has no folder of an index; `pull-config` writes them")
+        raise BadInput(f"{folder} has no folder of an index; svc.pull_config() writes them")
     replicas = {
         replica_name(entry) for files in read for entry in list_replicas(files.state.settings)
     }

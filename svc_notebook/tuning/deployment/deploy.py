@@ -382,8 +382,8 @@ class DeployRun(DeploymentPlanner):
         if wrong:
             warn_user(
                 f"{', '.join(wrong)} of {self.profile} are not as deployed: somebody changed them "
-                "meanwhile, or the service stores them in another form; `deploy` with dry_run=True "
-                "shows the difference"
+                "since then, or the service stores them in another form; `svc.deploy` with "
+                "dry_run=True shows the difference"
             )
         return not wrong
 

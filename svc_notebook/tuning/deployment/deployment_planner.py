@@ -186,7 +186,7 @@ class DeploymentPlanner:
         for change in list_interrupted(Journal.of(self.target, name)):
             notes.append(
                 f"an earlier deployment to {name} was interrupted (change {change.change_id}); "
-                "this one writes what is missing, `undo` of that change reverts it"
+                "this one writes what is missing, `svc.tuning.undo` of that change reverts it"
             )
             for scope, delta in change.deltas.items():
                 for object_name, value in delta.after.items():

@@ -412,9 +412,11 @@ def read_plan_file(path: Path) -> PlanFile:
     except OSError as error:
         raise BadInput(f"the plan {path} cannot be read: {error.strerror or error}") from error
     except ValueError as error:
-        raise BadInput(f"{path} is not a plan of `deploy`: {error}") from error
+        raise BadInput(f"{path} is not a plan of `svc.deploy`: {error}") from error
     if not isinstance(body, dict) or body.get("format") != FORMAT or {*body} != {*MEMBERS}:
-        raise BadInput(f"{path} is not a plan of `deploy`; write one with dry_run=True and out=")
+        raise BadInput(
+            f"{path} is not a plan of `svc.deploy`; write one with dry_run=True and out="
+        )
     options = {name: body[name] for name in OPTIONS}
     return PlanFile(path, options, (body["application"], body["address"]), body["changes"])
 

@@ -143,11 +143,11 @@ def _describe(run: ApplyRun, changes: dict[str, str]) -> str:
         )
         if names
     ]  # fmt: skip
-    back = ", ".join(f"`undo {index} {change}`" for index, change in changes.items())
+    back = ", ".join(f"svc.tuning.undo({index!r}, {change!r})" for index, change in changes.items())
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.when))
     return (
-        f"the `apply-config` of {run.folder} at {when} was interrupted: {'; '.join(parts)}. "
-        f"`apply-config {run.folder}` again goes on; {back} goes back"
+        f"the `svc.apply_config` of {run.folder} at {when} was interrupted: {'; '.join(parts)}. "
+        f"svc.apply_config({str(run.folder)!r}) again completes it; {back} reverts it"
     )
 
 

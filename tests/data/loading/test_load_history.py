@@ -154,7 +154,7 @@ def test_what_cannot_be_undone_is_said(client: Client, index: str) -> None:
     for reason, load_id in cases.items():
         with pytest.raises(BadInput, match=reason):
             undo(client, load_id)
-    with pytest.raises(BadInput, match="no load `none`; `loads` lists them"):
+    with pytest.raises(BadInput, match=r"no load `none`; `svc\.loads` lists them"):
         undo(client, "none")
     with pytest.raises(BadInput, match="`undo_rows` must be a whole number"):
         load(client, frame, index, undo_rows=-1)

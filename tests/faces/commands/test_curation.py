@@ -121,7 +121,7 @@ def test_a_replacement_leaves_none_of_the_old(typed: Typed, index: str, kind: st
 def test_empty_replacement_is_refused(typed: Typed, index: str, kind: str) -> None:
     typed(f"{kind} save {index} --from held", held=KINDS[kind])
 
-    with pytest.raises(svc.errors.BadInput, match="use `clear` to delete all"):
+    with pytest.raises(svc.errors.BadInput, match=f"`%svc {kind} clear {index}` deletes all"):
         typed(f"{kind} replace {index} --from none --yes", none=[])
 
     assert len(typed(f"{kind} {index}")) == len(KINDS[kind])

@@ -13,6 +13,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.data.client import Client
 from svc_notebook.data.client.operations import BATCH_RECORDS
+from svc_notebook.errors import BadInput
 from tests.conftest import Running
 from tests.faces.commands.conftest import type_line
 
@@ -230,3 +231,12 @@ def test_the_awaited_twins_do_the_same(index: str) -> None:
     copied, dropped = asyncio.run(copy_and_drop())
 
     assert (copied["after"], dropped["before"], dropped["after"]) == (3, 3, 0)
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize("filters", ["", " "])
+def test_empty_filters_are_refused_before_anything_is_sent(
+    index: str, filters: str, dry_run: bool
+) -> None:
+    with pytest.raises(BadInput, match=rf"`filters` is empty; svc\.clear_index\('{index}'\)"):
+        svc.delete_records(index, filters=filters, dry_run=dry_run)

@@ -110,7 +110,10 @@ def test_standard_entries_are_switched_language_by_language(typed: Typed) -> Non
         ("dictionaries settings stopwords --off fr --on fr", "in both `off` and `on`"),
         ("dictionaries settings stopwords --off fr --reset", "omit `off` and `on`"),
         ("dictionaries save plural a.csv", "plurals"),
-        ("dictionaries replace plurals --from none --yes", "use `clear` to delete all"),
+        (
+            "dictionaries replace plurals --from none --yes",
+            "`%svc dictionaries clear plurals` deletes all",
+        ),
     ],
 )
 def test_mistake_is_an_error_before_anything_is_sent(typed: Typed, line: str, message: str) -> None:

@@ -21,6 +21,14 @@ from tests.parsed_modules import MODULES, parse
 # The names that replace those of the official client, which are shown with `svc.` before them.
 REPLACEMENTS = {'endpoint_calls.py: call("', "loads.py: push(action='update')"}
 
+# Verbs whose names are also rights of keys, parameters, or members of requests and options.
+OTHER_MEANINGS = {
+    *("browse", "events", "facets", "languages", "search", "settings", "sources", "status"),
+    "users",
+}
+# Verbs that texts of other verbs name.
+NAMED_BY_VERBS = {"keys.py: `keys restore`"}
+
 
 @pytest.mark.parametrize(
     ("message", "spelled"),
@@ -36,6 +44,11 @@ REPLACEMENTS = {'endpoint_calls.py: call("', "loads.py: push(action='update')"}
             "`%svc settings set p --attributesForFaceting a,b`",
         ),
         ("svc.load(source, 'p', dtype={'a': 'number'})", "`%svc load SOURCE p --dtype a=number`"),
+        (
+            "svc.tuning.undo('p', 'c1') or `svc.tuning.history`",
+            "`%svc undo p c1` or `%svc history`",
+        ),
+        ("svc.tuning.search('p') is no verb", "svc.tuning.search('p') is no verb"),
         ("the query is search(foo), not desc(price)", "the query is search(foo), not desc(price)"),
     ],
 )
@@ -76,6 +89,22 @@ def test_messages_name_functions_as_users_type_them() -> None:
     }
 
     assert calls == REPLACEMENTS
+
+
+@pytest.mark.slow
+def test_messages_name_verbs_by_their_functions() -> None:
+    """A user of functions has no verb `clear`; `svc.clear_index` is spelled for each surface."""
+    verbs = {verb.name for verb in VERBS} - OTHER_MEANINGS
+    named = re.compile(rf"`({'|'.join(verbs)})`")
+    calls = {
+        f"{path.name}: {match[0]}"
+        for path in MODULES
+        if not {"agents", "commands"} & {*path.parts}
+        for text in read_messages(path)
+        for match in named.finditer(text)
+    }
+
+    assert calls == NAMED_BY_VERBS
 
 
 def read_messages(path: Path) -> Iterator[str]:

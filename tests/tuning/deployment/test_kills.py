@@ -72,10 +72,10 @@ def test_the_run_after_a_killed_one_says_so_and_goes_on_or_back(
 
     said = capsys.readouterr().err
     first, second, third = names
-    assert f"the `apply-config` of {folder} at " in said
+    assert f"the `svc apply-config` of {folder} at " in said
     assert f"{first} written; {second} perhaps written in part; {third} not written" in said
-    assert f"`apply-config {folder}` again goes on" in said
-    undo = re.findall(r"`undo (\S+) (\S+)`", said.partition("again goes on")[2])
+    assert f"`svc apply-config {folder}` again completes it" in said
+    undo = re.findall(r"`svc undo (\S+) (\S+)`", said.partition("again completes it")[2])
     assert [name for name, _ in undo] == [first, second]
     if way == "on":
         assert main([*apply, "--yes"]) == 0

@@ -7,7 +7,7 @@ import gzip
 import platform
 import secrets
 import string
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from copy import copy
 from functools import cache
 from typing import Any, NamedTuple
@@ -92,7 +92,7 @@ def _failed(endpoint: Endpoint, tries: list[AttemptOutcome], *, repeatable: bool
     failed = [(host, how) for host, how in tries if isinstance(how, FailedAttempt)]
     unsure = not repeatable and any(how.arrived for _, how in failed)
     tried = [f"{host}: {how.reason}" for host, how in failed]
-    message = "; ".join([*dict.fromkeys(tried), UNSURE if unsure else _advice(tries[-1].host)])
+    message = "; ".join([*dict.fromkeys(tried), *([UNSURE] if unsure else _advise(*failed[-1]))])
     broken = [how.cause for _, how in failed if isinstance(how.cause, ServiceBroken)]
     if broken:
         return ServiceBroken(
@@ -107,13 +107,15 @@ def _failed(endpoint: Endpoint, tries: list[AttemptOutcome], *, repeatable: bool
     )
 
 
-def _advice(host: str) -> str:
-    if is_loopback(host):
-        return (
+def _advise(host: str, last: FailedAttempt) -> Iterator[str]:
+    """Yield what to check; a service on this machine that has answered runs."""
+    if not is_loopback(host):
+        yield "check the address, the network, and whether the service is up"
+    elif not isinstance(last.cause, ServiceBroken):
+        yield (
             'check that the service on this machine is running; svc.connect("local") starts one, '
             "in a shell `svc serve`"
         )
-    return "check the address, the network, and whether the service is up"
 
 
 Sleep = Callable[[float], Awaitable[None]]

@@ -77,7 +77,7 @@ class LoadJournal(JournalFile[LoadEntry]):
     decoder = msgspec.json.Decoder(LoadEntry)
     id_field = "load_id"
     noun = "load"
-    lister = "loads"
+    lister = "svc.loads"
     purpose = "loads are not listed and cannot be undone"
 
     @classmethod
