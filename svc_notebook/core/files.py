@@ -9,16 +9,23 @@ import asyncio
 import errno
 import os
 import secrets
+import stat
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import Literal
 from zlib import crc32
 
+from svc_notebook.core.terminal import warn_user
 from svc_notebook.errors import BadInput, unwritable
 
 # Seconds between two attempts to lock a file; a blocking wait could not be cancelled.
 LOCK_POLL_SECONDS = 0.02
+# Permissions that private files and folders do not give.
+OTHERS_PERMISSIONS = 0o077
 # What `flock` reports if another process holds the lock; other errors say that it cannot lock.
 LOCKED_ELSEWHERE = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
 
@@ -244,15 +251,59 @@ def _flush_to_disk(path: Path) -> None:
         os.fsync(file.fileno())
 
 
+def expand_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path with `~` and `~user` replaced by the home directory; raises `BadInput`."""
+    try:
+        return Path(path).expanduser()
+    except RuntimeError:
+        name = Path(path).parts[0]
+        raise BadInput(
+            f"{path}: the home directory {name} is unknown; give the whole path"
+        ) from None
+
+
 def user_state_folder(name: str) -> Path:
     """Return a folder for what this user's processes keep between runs; it may not exist yet."""
-    from platformdirs import user_state_path
-
-    return user_state_path("svc-notebook", appauthor=False) / name
+    return user_folder("state") / name
 
 
 def user_data_folder(name: str) -> Path:
     """Return a folder for what this user keeps, such as journals; it may not exist yet."""
-    from platformdirs import user_data_path
+    return user_folder("data") / name
 
-    return user_data_path("svc-notebook", appauthor=False) / name
+
+def user_folder(kind: Literal["cache", "config", "data", "state"]) -> Path:
+    """Return this user's folder of this package; it may not exist yet.
+
+    A user id without an account, which containers often have, has no home directory unless `HOME`
+    names it: then the folder is among the temporary files, and a warning says so once.
+    """
+    import platformdirs
+
+    try:
+        folder: Path = getattr(platformdirs, f"user_{kind}_path")("svc-notebook", appauthor=False)
+    except RuntimeError:
+        return _temporary_home() / kind
+    # Earlier releases of platformdirs return `~/...` as it is.
+    return folder if folder.is_absolute() else _temporary_home() / kind
+
+
+@cache
+def _temporary_home() -> Path:
+    """Create the private folder of a user without a home directory; another user's is refused."""
+    folder = Path(tempfile.gettempdir(), f"svc-notebook-{os.getuid()}")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        facts = folder.lstat()
+    except OSError as error:
+        raise unwritable(folder, error) from None
+    if facts.st_uid != os.getuid() or stat.S_IMODE(facts.st_mode) & OTHERS_PERMISSIONS:
+        raise BadInput(
+            f"the home directory is unknown, and {folder} is not a private folder of this user; "
+            "set HOME to a folder of this user"
+        )
+    warn_user(
+        f"the home directory is unknown: journals and local services are kept in {folder}; set "
+        "HOME to keep them elsewhere"
+    )
+    return folder

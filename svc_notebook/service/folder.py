@@ -15,7 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.core.files import FileLock, lock_descriptor, write_atomically
+from svc_notebook.core.files import (
+    OTHERS_PERMISSIONS,
+    FileLock,
+    lock_descriptor,
+    write_atomically,
+)
 from svc_notebook.core.locked_folders import is_leased
 from svc_notebook.errors import LocalServiceFailed
 
@@ -75,7 +80,6 @@ FILES = {
     "embeddings.sqlite", "embeddings.sqlite-journal",
 }  # fmt: skip
 FOLDERS = {"engine", "leases"}
-OTHERS_PERMISSIONS = 0o077
 
 
 class Folder:

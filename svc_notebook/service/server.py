@@ -24,8 +24,8 @@ except ImportError:  # not on Windows, which has no such limit
 
 import msgspec
 import uvicorn
-from platformdirs import user_data_dir
 
+from svc_notebook.core.files import user_data_folder
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.analytics.search_counts import Retention
 from svc_notebook.service.app import App
@@ -54,7 +54,7 @@ _HEADER_VALUE = re.compile(r"[!-~]+")
 
 def default_folder() -> Path:
     """Return the default data folder of a local service."""
-    return Path(user_data_dir("svc-notebook", appauthor=False)) / "local"
+    return user_data_folder("local")
 
 
 def serve(

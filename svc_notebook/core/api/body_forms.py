@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Any, get_origin
+from typing import Any
 
 from svc_notebook.core.api.parameters import ALIASES, SearchParams
-from svc_notebook.core.api.validation import Text, alternatives, hints, read_params, read_text
+from svc_notebook.core.api.validation import (
+    Text,
+    hints,
+    mark_list_text,
+    read_params,
+    read_text,
+)
 from svc_notebook.errors import BadInput
 
 # Members of settings that are returned and that no request can change.
 READ_ONLY_SETTINGS = ("primary", "version")
-# Text that is a value of parameters which are a boolean or a list.
-BOOLEAN_WORDS = ("true", "false")
 
 
 def read_operations(body: Any) -> Any:
@@ -86,38 +89,13 @@ def read_synonym_types(body: Any) -> Any:
     return {**body, "type": ",".join(types)}
 
 
-def read_search(body: Any) -> Any:
-    """Expand `params`, and read text for a list as in a URL: older integrations send both."""
-    members = read_params(body)
-    if not isinstance(members, dict):
-        return members
-    lists = _list_parameters()
-    return {
-        name: Text(value)
-        if name in lists and isinstance(value, str) and value not in BOOLEAN_WORDS
-        else value
-        for name, value in members.items()
-    }
-
-
-@cache
-def _list_parameters() -> frozenset[str]:
-    """Return the parameters of a search that are lists and cannot be text."""
-    kinds = {name: alternatives(kind) for name, kind in hints(SearchParams).items()}
-    return frozenset(
-        name
-        for name, members in kinds.items()
-        if str not in members and any(get_origin(member) is list for member in members)
-    )
-
-
 def read_requests(body: Any) -> Any:
-    """Read each search in a list as `read_search`; a bare list is accepted as `requests`."""
+    """Expand `params` of each search in a list; a bare list is accepted as `requests`."""
     if isinstance(body, list):
         body = {"requests": body}
     if not isinstance(body, dict) or not isinstance(body.get("requests"), list):
         return body
-    return body | {"requests": [_typed(read_search(request)) for request in body["requests"]]}
+    return body | {"requests": [_typed(read_params(request)) for request in body["requests"]]}
 
 
 def drop_advanced(members: Any) -> Any:
@@ -131,11 +109,12 @@ def _typed(request: Any) -> Any:
     if not isinstance(request, dict):
         return request
     kinds = hints(SearchParams)
+    members = mark_list_text(request, SearchParams)
     return {
         name: read_text(value, kinds[name], name)
         if isinstance(value, Text) and name in kinds
         else value
-        for name, value in request.items()
+        for name, value in members.items()
     }
 
 

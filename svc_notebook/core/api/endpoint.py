@@ -21,6 +21,7 @@ from svc_notebook.core.api.validation import (
     advise_extra,
     check_members,
     check_value,
+    mark_list_text,
     read_text,
     required,
     write_text,
@@ -228,7 +229,8 @@ class Endpoint:
         """Return the members of ``**params``; null is the same as not given."""
         self._refuse_unknown(members, [*self.members, *self._arguments])
         named = {name for name, location in self.places.items() if location != "spread"}
-        return {n: value for n, value in members.items() if n not in named and value is not None}
+        spread = {n: value for n, value in members.items() if n not in named and value is not None}
+        return mark_list_text(spread, self.shape)
 
     @property
     def _arguments(self) -> list[str]:

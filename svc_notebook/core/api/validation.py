@@ -99,6 +99,8 @@ NAMES: dict[Any, str] = {
 }  # fmt: skip
 
 
+# Text that is a value of parameters which are a boolean or a list.
+BOOLEAN_WORDS = ("true", "false")
 # Maximum items of a comma-separated text; a parameter may have a lower limit.
 MAX_TEXT_ITEMS = 100_000
 _AT = re.compile(r" - at `\$(.*)`$")
@@ -392,6 +394,28 @@ def literals(declared: Any) -> list[str]:
     ]
     words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
     return [str(word) for word in words if word != ""]
+
+
+def mark_list_text(members: Mapping[str, Any], shape: Any) -> dict[str, Any]:
+    """Mark text for a list in a body, which older integrations send, to be read as in a URL."""
+    lists = _list_members(shape)
+    return {
+        name: Text(value)
+        if name in lists and isinstance(value, str) and value not in BOOLEAN_WORDS
+        else value
+        for name, value in members.items()
+    }
+
+
+@lru_cache(maxsize=64)
+def _list_members(shape: Any) -> frozenset[str]:
+    """Return the members of a TypedDict that are lists and cannot be any text."""
+    kinds = {name: alternatives(kind) for name, kind in hints(shape).items()}
+    return frozenset(
+        name
+        for name, members in kinds.items()
+        if str not in members and any(get_origin(member) is list for member in members)
+    )
 
 
 def read_params(body: Any) -> Any:

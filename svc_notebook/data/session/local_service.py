@@ -24,6 +24,7 @@ from urllib.parse import urlsplit
 from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.core.child_process import python_command, start_process
 from svc_notebook.core.files import (
+    expand_path,
     hold_lock,
     is_locked,
     user_data_folder,
@@ -39,7 +40,7 @@ from svc_notebook.errors import LocalServiceFailed
 
 def remember(data: Path) -> None:
     """Add a folder to the list of known data folders, if the list can be written."""
-    folder = data.expanduser().absolute()
+    folder = expand_path(data).absolute()
     with suppress(OSError):
         _list_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
         write_atomically(_entry(folder), str(folder))
@@ -186,7 +187,7 @@ def local(
     >>> service = svc.local("shop-data")
     >>> service.stop()
     """
-    folder = Path(data or default_folder()).expanduser().absolute()
+    folder = expand_path(data or default_folder()).absolute()
     models = {"embedder": embedder, "reranker": reranker}
     more = _list_options(allow_private_crawl, search_timeout, models)
     words = shlex.split(command) if isinstance(command, str) else list_texts(command, "command")

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from svc_notebook.core.files import expand_path, user_folder
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import Secret
 from svc_notebook.data.client.config import TIMEOUTS
@@ -108,10 +110,8 @@ def read_sources() -> list[ProfileFile]:
 def user_file() -> Path:
     """Return the path of the user's profiles: `SVC_CONFIG`, or in the system's folder."""
     if named := os.environ.get("SVC_CONFIG"):
-        return Path(named).expanduser()
-    from platformdirs import user_config_path
-
-    return user_config_path("svc-notebook", appauthor=False) / "config.toml"
+        return expand_path(named)
+    return user_folder("config") / "config.toml"
 
 
 def read_project(folder: Path) -> ProfileFile | None:
@@ -141,7 +141,9 @@ def _read_tool_table(path: Path) -> Any:
 
 def _project_folders(folder: Path) -> Iterator[Path]:
     parents = (folder, *folder.parents)
-    homes = {Path.home(), Path.home().resolve()}
+    homes = set[Path]()
+    with suppress(RuntimeError):  # a user id without an account has no home directory
+        homes = {Path.home(), Path.home().resolve()}
     for last, parent in enumerate(parents, 1):
         if parent in homes or any((parent / mark).exists() for mark in REPOSITORY_MARKS):
             return iter(parents[:last])

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, Unpack
 
-from svc_notebook.core.api.body_forms import (
-    read_object_requests,
-    read_operations,
-    read_requests,
-    read_search,
-)
+from svc_notebook.core.api.body_forms import read_object_requests, read_operations, read_requests
 from svc_notebook.core.api.declaration import Api, endpoint
 from svc_notebook.core.api.endpoint import Body
 from svc_notebook.core.api.parameters import SearchOptions, SearchParams
@@ -111,7 +106,7 @@ class ObjectEndpoints(Api, interface="search"):
 class SearchEndpoints(Api, interface="search"):
     """Endpoints that find records."""
 
-    @endpoint("POST", "/1/indexes/{index}/query", acl="search", reads=True, accepts=(read_search,))
+    @endpoint("POST", "/1/indexes/{index}/query", acl="search", reads=True, accepts=(read_params,))
     async def search(
         self, index: str, query: str = "", **params: Unpack[SearchOptions]
     ) -> SearchAnswer:
@@ -139,7 +134,7 @@ class SearchEndpoints(Api, interface="search"):
         "/1/indexes/{index}/facets/{facet}/query",
         acl="search",
         reads=True,
-        accepts=(read_search,),
+        accepts=(read_params,),
     )
     async def search_facet(
         self,
@@ -151,14 +146,14 @@ class SearchEndpoints(Api, interface="search"):
         """Search the values of one facet; the search parameters select the records that count."""
         ...
 
-    @endpoint("POST", "/1/indexes/{index}/browse", acl="browse", reads=True, accepts=(read_search,))
+    @endpoint("POST", "/1/indexes/{index}/browse", acl="browse", reads=True, accepts=(read_params,))
     async def browse(
         self, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> SearchAnswer:
         """Read the next page of a whole index; the response's `cursor` requests the page after."""
         ...
 
-    @endpoint("GET", "/1/indexes/{index}/browse", acl="browse", accepts=(read_search,))
+    @endpoint("GET", "/1/indexes/{index}/browse", acl="browse", accepts=(read_params,))
     async def get_browse(
         self, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> SearchAnswer:

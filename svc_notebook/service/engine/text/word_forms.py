@@ -25,10 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import platformdirs
 
 from svc_notebook.core.child_process import python_command, start_process
-from svc_notebook.core.files import FileLock, replace_file
+from svc_notebook.core.files import FileLock, replace_file, user_folder
 from svc_notebook.core.tokenization.character_table import BREAK
 from svc_notebook.core.tokenization.tokenizer import TokenizerSettings, split_all
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
@@ -146,7 +145,7 @@ def table_path(language: str) -> Path:
     """Return the file of the table of a language, which has one."""
     name = _table_name(language)
     edition = f"{_simplemma_version()}-{TABLE_FORMAT}"
-    return platformdirs.user_cache_path("svc-notebook") / f"forms-{name}-{edition}.npz"
+    return user_folder("cache") / f"forms-{name}-{edition}.npz"
 
 
 @cache
