@@ -84,9 +84,7 @@ class JournalFile(Generic[Entry]):
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             yield
         except OSError as error:
-            raise BadInput(
-                f"the journal {self.path} cannot be written: {error.strerror}; {self.purpose}"
-            ) from None
+            raise BadInput(f"{describe_unwritable(self.path, error)}; {self.purpose}") from None
 
     def read(self) -> list[Entry]:
         """Read every entry in its latest state, oldest first."""
@@ -157,6 +155,14 @@ def encode_name(name: str) -> str:
 def short_digest(*parts: str) -> str:
     """Return a digest of texts that is short enough for the name of a file."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def describe_unwritable(path: Path, error: OSError) -> str:
+    """Describe why a journal cannot be written, and where else it can be."""
+    return (
+        f"the journal {path} cannot be written: {error.strerror or error} (set XDG_DATA_HOME to a "
+        "folder that can be written)"
+    )
 
 
 def append_line(path: Path, line: bytes) -> None:

@@ -14,6 +14,7 @@ import msgspec
 
 from svc_notebook.core.files import FileLock
 from svc_notebook.core.terminal import warn_user
+from svc_notebook.data.client.journal_file import describe_unwritable
 from svc_notebook.data.client.operations import (
     FULL_RECORD_PARAMS,
     MAX_IDS_PER_REQUEST,
@@ -78,8 +79,10 @@ class LoadRecorder:
             self._lock.acquire()
             await self._journal.write(self.entry)
         except (BadInput, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else None
-            self.abandon(f"the journal cannot be written: {reason}" if reason else str(error))
+            path = self._journal.path
+            self.abandon(
+                describe_unwritable(path, error) if isinstance(error, OSError) else str(error)
+            )
             # The list of loads cannot show the reason.
             warn_user(
                 f"this load of {self.entry.index} cannot be undone: {self.entry.not_undoable}"
