@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import math
 import os
@@ -426,3 +427,10 @@ def _tail(log: Path) -> str:
 
 _OWN: dict[int, subprocess.Popen[bytes]] = {}
 _PROCESS = os.getpid()
+
+
+@atexit.register
+def _leave_running() -> None:
+    """Let services outlive this process, of which `Popen` would warn as of a mistake."""
+    for process in _OWN.values():
+        process.returncode = process.returncode or 0

@@ -179,7 +179,9 @@ def test_a_load_does_not_fail_because_of_its_record(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "file"))
 
-    with pytest.warns(UserWarning, match=f"{index} cannot be undone: the journal .*set XDG_DATA_HOME to"):
+    with pytest.warns(
+        UserWarning, match=f"{index} cannot be undone: the journal .*set XDG_DATA_HOME to"
+    ):
         background_loop.run(loading.load(client.aio, rows_of({1: 1}), index, id="id"))
 
     assert stored(client, index).keys() == {"1"}

@@ -281,3 +281,18 @@ def test_what_a_bare_installation_lacks_is_said_before_a_process_starts(
         command_client.command_client(None, lambda _: "y")
 
     assert not (data / LOG).exists()
+
+
+def test_a_service_that_outlives_its_process_causes_no_warning(data: Path) -> None:
+    lines = (
+        "from svc_notebook.data.session import local\n"
+        f"local({str(data)!r}, command={command()!r}, stay=True)\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, "-W", "always::ResourceWarning", "-c", lines],
+        cwd=ROOT, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert find_running(data) is not None
