@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, TextIO
 
 from svc_notebook.core.release import read_version
 from svc_notebook.core.terminal import escape_controls
-from svc_notebook.errors import BadOption, NotConnected, SvcError
+from svc_notebook.errors import BadOption, NotConnected, SvcError, unwritable
 from svc_notebook.faces.commands.binding import BoundCall, bind_words
 from svc_notebook.faces.commands.execution import perform, spell
 from svc_notebook.faces.commands.help import help as help_on
@@ -29,6 +31,9 @@ EXIT_NOT_MET, EXIT_UNCHECKED = 1, 2  # of a check: its outcome, and that it has 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(map(_decode_utf8, sys.argv[1:] if arguments is None else arguments))
+    # A stream that the caller has closed is None.
+    sys.stdout = sys.stdout or _open_nothing()
+    sys.stderr = sys.stderr or _open_nothing()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A terminal that cannot encode a character shows its code.
@@ -41,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _exit_status(words: list[str]) -> int:
     try:
         status = _run(words)
-        sys.stdout.flush()
+        with _writing():
+            sys.stdout.flush()
     except BrokenPipeError:
         _discard_output()
         return EXIT_FAILURE
@@ -112,10 +118,11 @@ def _status(value: Any) -> int:
 def _print_value(value: Any, call: BoundCall) -> None:
     """Print a result; only CSV for a program keeps control characters, as CSV has no escapes."""
     text = as_text(value, call.format, lambda message: spell(message, call.verb, "command"))
-    if text and call.format == "csv" and not sys.stdout.isatty():
-        print(text)
-    elif text:
-        _print_safe(text)
+    with _writing():
+        if text and call.format == "csv" and not sys.stdout.isatty():
+            print(text)
+        elif text:
+            _print_safe(text)
 
 
 def _print_safe(*texts: object, stream: TextIO | None = None) -> None:
@@ -132,6 +139,22 @@ def _report(text: object, status: int) -> int:
         text = spell(str(text), None, "command")
     _print_safe(f"svc: {text}", *getattr(text, "__notes__", ()), stream=sys.stderr)
     return status
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Report output that cannot be written, as on a full disk; a closed pipe is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _discard_output()
+        raise unwritable("the output", error) from None
+
+
+def _open_nothing() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def _discard_output() -> None:

@@ -38,6 +38,8 @@ _BEGINNINGS = ((b"PAR1", ".parquet"), (b"[", ".json"), (b"{", ".ndjson"), (b"<",
 _PEEKED_BYTES = 4096
 _MAX_VALUE_CHARACTERS = 80  # characters of a value in a confirmation
 KEYS = ("key", "parent")
+# Parameters of verbs with a path that is written, or that of a folder.
+NOT_READ = {"data", "folder", "log", "out", "path", "save"}
 PRINTED_TYPES = (str, int, float, list, type(None))
 
 # An argument in a message: a name, and a number, a text, a list, a dict, a word or "…".
@@ -199,12 +201,17 @@ def _given_by_face(call: BoundCall, face: Face) -> dict[str, Any]:
 @contextmanager
 def files_of(call: BoundCall) -> Iterator[dict[str, Any]]:
     """Yield the arguments of a call with standard input copied to a file in place of `-`."""
-    paths = {
-        option.parameter
+    options = [
+        option
         for option in (*call.verb.operands, *call.verb.options)
         if option.completes == "path" and option.name != KEY_FILE
-    }
-    named = [name for name in paths if call.arguments.get(name) == WORD]
+    ]
+    named = {o.parameter: o.name for o in options if call.arguments.get(o.parameter) == WORD}
+    for parameter in named.keys() & NOT_READ:
+        raise BadOption(
+            f"`{named[parameter]}` of `{call.verb.name}` cannot be `-`, which is standard input: "
+            "give a path"
+        )
     if not named:
         yield dict(call.arguments)
         return
@@ -212,7 +219,7 @@ def files_of(call: BoundCall) -> Iterator[dict[str, Any]]:
         raise BadOption("standard input, `-`, can be given for one file only")
     folder = TemporaryFolder()
     try:
-        yield {**call.arguments, named[0]: _copy_input(folder)}
+        yield {**call.arguments, next(iter(named)): _copy_input(folder)}
     finally:
         folder.remove()
 

@@ -272,6 +272,46 @@ def test_closed_pipe_is_not_an_error() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+@pytest.mark.parametrize("words", [["indices"], ["browse", "INDEX", "--format", "json"]])
+def test_output_that_cannot_be_written_is_reported(
+    address: dict[str, str], stocked: str, words: list[str]
+) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*COMMAND, *(stocked if word == "INDEX" else word for word in words)],
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            env=environment(**address),
+        )  # fmt: skip
+
+    written = "svc: the output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (1, written)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a POSIX shell closes streams")
+@pytest.mark.parametrize("streams", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_are_no_error(address: dict[str, str], stocked: str, streams: str) -> None:
+    line = f"{shlex.join([*COMMAND, 'search', stocked, 'lamp'])} {streams}"
+
+    done = subprocess.run(
+        ["sh", "-c", line], capture_output=True, text=True, check=False, env=environment(**address)
+    )
+
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ("blue lamp" in done.stdout) == (streams == "2>&-")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["export", "INDEX", "-"], ["rules", "export", "INDEX", "-"], ["pull-config", "-", "INDEX"]],
+)
+def test_standard_input_is_no_file_to_write(connected: Svc, stocked: str, words: list[str]) -> None:
+    done = connected(*(stocked if word == "INDEX" else word for word in words), given="a\n1\n")
+
+    assert done.returncode == 2
+    assert "cannot be `-`, which is standard input: give a path" in done.stderr
+
+
 @pytest.mark.slow
 def test_stopped_load_reports_what_was_sent(
     service: Running, address: dict[str, str], tmp_path: Path
