@@ -15,7 +15,6 @@ HOMES = (
     "svc_notebook.faces.functions",
     "svc_notebook.data.session",
     "svc_notebook.faces.editors.functions",
-    "svc_notebook.faces.editors.configuration_functions",
     "svc_notebook.tuning",
     "svc_notebook.faces.commands.help",
 )

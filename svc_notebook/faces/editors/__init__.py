@@ -15,14 +15,14 @@ from svc_notebook.core.foreign_names import EDITORS
 from svc_notebook.errors import BadInput, lacking_attribute
 
 if TYPE_CHECKING:
-    from svc_notebook.faces.editors.configuration_functions import crawler as crawler
-    from svc_notebook.faces.editors.configuration_functions import rules as rules
-    from svc_notebook.faces.editors.configuration_functions import settings as settings
-    from svc_notebook.faces.editors.configuration_functions import synonyms as synonyms
     from svc_notebook.faces.editors.functions import Editors as Editors
     from svc_notebook.faces.editors.functions import analytics as analytics
+    from svc_notebook.faces.editors.functions import crawler as crawler
     from svc_notebook.faces.editors.functions import judgments as judgments
     from svc_notebook.faces.editors.functions import query as query
+    from svc_notebook.faces.editors.functions import rules as rules
+    from svc_notebook.faces.editors.functions import settings as settings
+    from svc_notebook.faces.editors.functions import synonyms as synonyms
     from svc_notebook.faces.editors.functions import workbench as workbench
 
 

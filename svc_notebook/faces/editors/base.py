@@ -8,7 +8,8 @@ how its value is read (`load`), validated (`check`), written (`save`), rendered 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, nullcontext
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Literal
@@ -89,6 +90,7 @@ class Editor(DecisionTraits):
         self._opened: Any = None  # the saved value when the editor was opened
         self._ready = False
         self.searchable: Sequence[str] = ()  # attributes, for the headlines of hits
+        self._follow_up_work: Future[None] | None = None
         self._dispatcher = CallDispatcher(self, self._send_safely)
         self._fallback = Fallback(self.snapshot, self.__repr__)
         super().__init__(**more)
@@ -170,6 +172,13 @@ class Editor(DecisionTraits):
         """Take a value as saved that another editor has applied."""
         self._change_draft(lambda draft: draft.keep(value))
 
+    async def write_value(self, saved: Any, value: Any) -> None:
+        """Write the difference of two values, and wait until it is published."""
+        await write_and_wait(
+            self.client, self.save(saved, value), index=self.index,
+            confirm=lambda: self.is_saved(saved, value), on_progress=report_progress,
+        )  # fmt: skip
+
     async def note_interrupted(self) -> None:
         """Show the interrupted changes of the parts of the index that this editor writes."""
         if self.needs == "editSettings":
@@ -245,14 +254,7 @@ class Editor(DecisionTraits):
         self._update_state(busy="applying", error=None)
         try:
             async with self.journal_change(self._draft.saved, value):
-                saved = self._draft.saved
-                await write_and_wait(
-                    self.client,
-                    self.save(saved, value),
-                    index=self.index,
-                    confirm=lambda: self.is_saved(saved, value),
-                    on_progress=report_progress,
-                )
+                await self.write_value(self._draft.saved, value)
         except Exception as error:
             self._update_state(error=explain(error))
             raise
@@ -264,13 +266,7 @@ class Editor(DecisionTraits):
     @call
     async def refresh(self) -> None:
         """Read the saved value."""
-        self._update_state(busy="loading")
-        try:
-            saved = await self.load()
-        finally:
-            self._update_state(busy="")
-        await self.note_interrupted()
-        self._set_draft(self._draft.rebase(saved))
+        self._set_draft(self._draft.rebase(await self._load_again()))
 
     @call
     async def read_again(self) -> None:
@@ -340,14 +336,30 @@ class Editor(DecisionTraits):
         await self.note_interrupted()
         self._set_draft(self._draft)
 
+    async def _load_again(self, **facts: Any) -> Any:
+        """Read the saved value, and the interrupted changes, while views show that."""
+        self._update_state(busy="loading", **facts)
+        try:
+            saved = await self.load()
+        finally:
+            self._update_state(busy="")
+        await self.note_interrupted()
+        return saved
+
     def _change_draft(self, change: Callable[[Draft], Draft]) -> None:
         """Change the draft on the editors' loop: a cell and a view can change it at once."""
         run_on_loop(lambda: self._set_draft(change(self._draft)))
         if not event_loop.is_here():
             event_loop.run(self._follow_up())
 
+    def _begin_follow_up(self, work: Coroutine[Any, Any, None]) -> None:
+        """Start work that follows a change, such as a search; views do not wait for it."""
+        self._follow_up_work = event_loop.begin(work)
+
     async def _follow_up(self) -> None:
         """Wait for the work that a change starts, so that the cell that made it sees the result."""
+        if self._follow_up_work:
+            await asyncio.wrap_future(self._follow_up_work)
 
     def _set_draft(self, draft: Draft) -> None:
         """Set the draft, and update the traits and the fallback."""

@@ -1,36 +1,40 @@
-"""The functions of `svc.edit`: one for each editor, those of configurations imported."""
+"""The functions of `svc.edit`: one for each editor, and its verb of `%svc`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from pandas import DataFrame
 
-from svc_notebook.core.api.parameters import SearchOptions, SearchParams
+from svc_notebook.core.api.parameters import SearchOptions, SearchParams, Settings
+from svc_notebook.core.api.values import OneOrMany
 from svc_notebook.data.declarations import verb, verb_only
 from svc_notebook.data.session import AnyClient
 from svc_notebook.faces.editors.changes import Changes
-from svc_notebook.faces.editors.configuration_functions import crawler, rules, settings, synonyms
+from svc_notebook.faces.editors.crawler_editor.editor import CrawlerEditor
+from svc_notebook.faces.editors.curation_editors.rules import RuleEditor
+from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor
 from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
 from svc_notebook.faces.editors.query_editor.editor import QueryEditor
 from svc_notebook.faces.editors.service_panels import AnalyticsPanel
+from svc_notebook.faces.editors.settings_editor import SettingsEditor
 from svc_notebook.faces.editors.traits import DEFAULT_HEIGHT_PIXELS, WORKBENCH_HEIGHT_PIXELS
 from svc_notebook.faces.editors.workbench_editor.editor import Workbench
+from svc_notebook.faces.functions.documents import Documents
 from svc_notebook.tuning.tables import Queries
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-@verb_only(
-    verb(
-        "edit",
-        "edit products",
-        "edit products lamp --judgments graded",
-        without=("value",),
-        faces=("magic",),
-        format=False,
-    )
-)
+
+def _opens(name: str, *examples: str, like: str | None = None, **facts: Any) -> Callable[[F], F]:
+    """Declare the verb of a function that opens an editor, which only a notebook can show."""
+    opening = verb(name, *examples, faces=("magic",), format=False, **facts)
+    return verb_only(opening, like=like)
+
+
+@_opens("edit", "edit products", "edit products lamp --judgments graded", without=("value",))
 def workbench(
     index: str,
     query: str = "",
@@ -95,15 +99,11 @@ def workbench(
     )  # fmt: skip
 
 
-@verb_only(
-    verb(
-        "edit query",
-        "edit query products",
-        "edit query products lamp --hitsPerPage 5",
-        without=("value",),
-        faces=("magic",),
-        format=False,
-    )
+@_opens(
+    "edit query",
+    "edit query products",
+    "edit query products lamp --hitsPerPage 5",
+    without=("value",),
 )
 def query(
     index: str,
@@ -147,19 +147,15 @@ def query(
     return QueryEditor(index, value=first, client=client, images=images, height=height)
 
 
-@verb_only(
-    verb(
-        "edit judgments",
-        "edit judgments products lamp 'oak table'",
-        "edit judgments products --from graded --rater ada --blind",
-        "edit judgments products lamp --file judged.csv",
-        without=("variants", "seed", "labels", "images"),
-        types={"queries": list[str]},
-        rest="queries",
-        variable="judgments",
-        faces=("magic",),
-        format=False,
-    )
+@_opens(
+    "edit judgments",
+    "edit judgments products lamp 'oak table'",
+    "edit judgments products --from graded --rater ada --blind",
+    "edit judgments products lamp --file judged.csv",
+    without=("variants", "seed", "labels", "images"),
+    types={"queries": list[str]},
+    rest="queries",
+    variable="judgments",
 )
 def judgments(
     index: str,
@@ -229,14 +225,7 @@ def judgments(
     )  # fmt: skip
 
 
-@verb_only(
-    verb(
-        "edit analytics",
-        "edit analytics products --since 7d",
-        faces=("magic",),
-        format=False,
-    ),
-)
+@_opens("edit analytics", "edit analytics products --since 7d")
 def analytics(
     index: str,
     *,
@@ -273,6 +262,193 @@ def analytics(
     """
     value = {"since": since, "until": until or "", "tags": tags or ""}
     return AnalyticsPanel(index, value=value, client=client, height=height)
+
+
+@_opens(
+    "edit settings",
+    "edit settings products",
+    "edit settings products lamp 'oak table'",
+    without=("value",),
+    names={"forward": "forwardToReplicas"},
+)
+def settings(
+    index: str,
+    queries: OneOrMany | DataFrame = (),
+    *,
+    value: Settings | None = None,
+    forward: bool = False,
+    client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
+) -> SettingsEditor:
+    """Open the settings editor of an index: change its ranking, and see the effect on queries.
+
+    Parameters
+    ----------
+    queries : str, list of str, Series or DataFrame with a column `query`, default none
+        Queries that are searched before and after each change.
+    value : dict, default None
+        Settings of the initial draft.
+
+    Returns
+    -------
+    SettingsEditor
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a setting is unknown or has a wrong type, or a package that editors need is
+        missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.settings("products", ["desk lamp", "mug"])
+    """
+    return SettingsEditor(
+        index, queries=queries, value=value, forward=forward, client=client, height=height
+    )
+
+
+@_opens(
+    "edit synonyms",
+    "edit synonyms products",
+    "edit synonyms products lamp 'oak table'",
+    without=("value", "params"),
+    names={"forward": "forwardToReplicas"},
+)
+def synonyms(
+    index: str,
+    queries: OneOrMany | DataFrame = (),
+    *,
+    value: Documents | None = None,
+    params: Mapping[str, Any] | None = None,
+    forward: bool = False,
+    client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
+) -> SynonymEditor:
+    """Open the synonym editor of an index: all synonyms in one table, tried before applied.
+
+    Parameters
+    ----------
+    queries : str, list of str, Series or DataFrame with a column `query`, default none
+        Queries on which a draft is tried.
+    value : dict, list of dict, DataFrame or path, default None
+        Synonyms of the initial draft.
+    params : dict, default None
+        Search parameters of the queries.
+
+    Returns
+    -------
+    SynonymEditor
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a synonym has a wrong or unknown member, or a package that editors need is
+        missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.synonyms("products", "cup")
+    """
+    return SynonymEditor(
+        index, queries=queries, value=value, params=params, forward=forward, client=client,
+        height=height,
+    )  # fmt: skip
+
+
+@_opens(
+    "edit rules",
+    "edit rules products",
+    "edit rules products lamp 'oak table'",
+    without=("value", "params", "follow"),
+    names={"forward": "forwardToReplicas"},
+    like=synonyms.__doc__,
+)
+def rules(
+    index: str,
+    queries: OneOrMany | DataFrame = (),
+    *,
+    value: Documents | None = None,
+    params: Mapping[str, Any] | None = None,
+    forward: bool = False,
+    follow: QueryEditor | None = None,
+    client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
+) -> RuleEditor:
+    """Open the rule editor of an index: a form for each rule, tried before it is applied.
+
+    Parameters
+    ----------
+    value : dict, list of dict, DataFrame or path, default None
+        Rules of the initial draft.
+    follow : QueryEditor, default None
+        Query editor whose pinned and hidden hits become drafts here.
+
+    Returns
+    -------
+    RuleEditor
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a rule has a wrong or unknown member, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> search = svc.edit.query("products", "desk lamp")
+    >>> editor = svc.edit.rules("products", "desk lamp", follow=search)
+    """
+    editor = RuleEditor(
+        index, queries=queries, value=value, params=params, forward=forward, client=client,
+        height=height,
+    )  # fmt: skip
+    if follow is not None:
+        editor.follow(follow)
+    return editor
+
+
+@_opens(
+    "edit crawler",
+    "edit crawler docs",
+    "edit crawler docs https://example.com/page",
+    without=("value",),
+)
+def crawler(
+    crawler: str,
+    urls: OneOrMany | DataFrame = (),
+    *,
+    value: Mapping[str, Any] | str | None = None,
+    client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
+) -> CrawlerEditor:
+    """Open the crawler editor: change a configuration, and see the records of a page.
+
+    Parameters
+    ----------
+    urls : str, list of str, Series or DataFrame with a column `url`, default none
+        URLs of pages to try.
+    value : dict or str, default None
+        Configuration of the initial draft, or the address of the first page. A crawler that does
+        not exist is then drafted; `apply` creates it.
+
+    Returns
+    -------
+    CrawlerEditor
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If the configuration is not one object, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.crawler("shop")
+    """
+    return CrawlerEditor(crawler, urls=urls, value=value, client=client, height=height)
 
 
 if TYPE_CHECKING:

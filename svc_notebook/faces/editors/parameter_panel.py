@@ -15,7 +15,7 @@ from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput, KeyRefused, did_you_mean
 from svc_notebook.faces.functions.text_values import read_word
 
-Kind = Literal["switch", "number", "choice", "words", "text", "json"]
+Kind = Literal["switch", "number", "choice", "words", "languages", "text", "json"]
 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.S)
 CRITERIA: tuple[str, ...] = tuple(default_of("ranking"))
@@ -159,17 +159,9 @@ def find_problems(value: Mapping[str, Any], attributes: Collection[str]) -> list
 BY_LANGUAGE = ("ignorePlurals", "removeStopWords")
 
 
-class SettingRow(TypedDict):
-    """One setting and the control that sets it."""
+class SettingRow(PanelRow):
+    """One setting and the control that sets it, with the modifiers of its entries."""
 
-    name: str
-    meaning: str
-    kind: str
-    choices: list[str]
-    default: Any
-    effect: str
-    group: str
-    scope: str
     around: list[str]
 
 
@@ -180,17 +172,11 @@ def list_settings() -> list[SettingRow]:
 
 def _row(parameter: Parameter) -> SettingRow:
     row = describe_parameter(parameter, parameter.default)
-    return {
-        "name": row["name"],
-        "meaning": row["meaning"],
-        "kind": "languages" if parameter.name in BY_LANGUAGE else row["kind"],
-        "choices": list(CRITERIA) if parameter.name == "ranking" else row["choices"],
-        "default": row["default"],
-        "effect": row["effect"],
-        "group": row["group"],
-        "scope": row["scope"],
-        "around": list(MODIFIERS.get(parameter.name, ())),
-    }
+    if parameter.name in BY_LANGUAGE:
+        row["kind"] = "languages"
+    if parameter.name == "ranking":
+        row["choices"] = list(CRITERIA)
+    return {**row, "around": list(MODIFIERS.get(parameter.name, ()))}
 
 
 class Attribute(TypedDict):

@@ -14,7 +14,6 @@ import math
 import sys
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any, TypedDict, TypeVar, overload
 
 from svc_notebook import errors
@@ -95,13 +94,6 @@ _MARK = "_svc_call"
 _current: ContextVar[tuple[Send, Any] | None] = ContextVar("svc_editor_call", default=None)
 
 
-@dataclass(frozen=True)
-class CallOptions:
-    """How a call is run: with `latest` a new call cancels earlier ones, else calls run in order."""
-
-    latest: bool = False
-
-
 @overload
 def call(function: F) -> F: ...
 
@@ -111,10 +103,13 @@ def call(*, latest: bool) -> Callable[[F], F]: ...
 
 
 def call(function: F | None = None, *, latest: bool = False) -> F | Callable[[F], F]:
-    """Allow views to call a method, which can be a coroutine function."""
+    """Allow views to call a method, which can be a coroutine function.
+
+    With `latest` a new call cancels earlier ones, else calls run in order.
+    """
 
     def mark(method: F) -> F:
-        setattr(method, _MARK, CallOptions(latest))
+        setattr(method, _MARK, latest)
         return method
 
     return mark if function is None else mark(function)
@@ -143,17 +138,14 @@ class CallDispatcher:
 
     async def _start(self, message: dict[str, Any]) -> None:
         if "cancel" in message:
-            self._cancel(message["cancel"])
+            if running := self._running.get(message["cancel"]):
+                running.cancel()
             return
         number, name = message["id"], message["call"]
         before = self._last_tasks.get(name)
         work = self._answer(number, name, message.get("args") or {}, before)
         task = self._running[number] = self._last_tasks[name] = asyncio.create_task(work)
         task.add_done_callback(lambda done: self._forget(number, name, done))
-
-    def _cancel(self, number: Any) -> None:
-        if task := self._running.get(number):
-            task.cancel()
 
     def _forget(self, number: Any, name: str, task: asyncio.Task[None]) -> None:
         self._running.pop(number, None)
@@ -185,20 +177,16 @@ class CallDispatcher:
     async def _perform(
         self, name: str, args: dict[str, Any], before: asyncio.Task[None] | None
     ) -> Any:
-        method, options = self._find(name)
+        method = getattr(self._editor, name, None)
+        latest = getattr(method, _MARK, None)
+        if method is None or latest is None:
+            raise BadOption(f"this editor has no call `{name}`")
         if before is not None:
-            if options.latest:
+            if latest:
                 before.cancel()
             await asyncio.wait([before])
         value = method(**args)
         return await value if inspect.isawaitable(value) else value
-
-    def _find(self, name: str) -> tuple[Callable[..., Any], CallOptions]:
-        method = getattr(self._editor, name, None)
-        options = getattr(method, _MARK, None)
-        if method is None or options is None:
-            raise BadOption(f"this editor has no call `{name}`")
-        return method, options
 
 
 def wait_for(work: Coroutine[Any, Any, Any]) -> Any:

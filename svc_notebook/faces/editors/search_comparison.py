@@ -133,12 +133,8 @@ def _side(index: str, name: str, answer: Mapping[str, Any], display: HitDisplay)
     ]
     applied = [rule["objectID"] for rule in answer.get("appliedRules", ())]
     return {
-        "index": index,
-        "name": name,
-        "nbHits": answer["nbHits"],
-        "hits": hits,
-        "applied": applied,
-    }
+        "index": index, "name": name, "nbHits": answer["nbHits"], "hits": hits, "applied": applied,
+    }  # fmt: skip
 
 
 class Copy:
@@ -200,25 +196,18 @@ async def preview(
     searchable: Sequence[str] = (),
 ) -> list[Preview]:
     """Search for each query both ways; `searchable` are the attributes of headlines."""
-    work = (_preview_one(client, index, query, after, searchable) for query in queries)
-    return list(await asyncio.gather(*work))
-
-
-async def _preview_one(
-    client: AsyncClient,
-    index: str,
-    query: str,
-    after: tuple[str, Mapping[str, Any]],
-    searchable: Sequence[str],
-) -> Preview:
     other, params = after
-    quiet = {"query": query, "analytics": False}
-    try:
-        sides = [(index, quiet), (other, {**quiet, **params})]
-        comparison = await compare(client, sides, searchable)
-    except SvcError as error:
-        return {"query": query, "error": explain(error)}
-    return {"query": query, "comparison": comparison}
+
+    async def search_both_ways(query: str) -> Preview:
+        quiet = {"query": query, "analytics": False}
+        try:
+            sides = [(index, quiet), (other, {**quiet, **params})]
+            comparison = await compare(client, sides, searchable)
+        except SvcError as error:
+            return {"query": query, "error": explain(error)}
+        return {"query": query, "comparison": comparison}
+
+    return list(await asyncio.gather(*map(search_both_ways, queries)))
 
 
 class SkippedReason(TypedDict, total=False):

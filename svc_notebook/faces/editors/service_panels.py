@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import Future
 from typing import Any, ClassVar, Literal
 
 import traitlets
@@ -13,7 +12,6 @@ from pandas import DataFrame
 from svc_notebook.core.api.values import list_texts
 from svc_notebook.core.display import Html, write_table
 from svc_notebook.errors import BadInput
-from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
@@ -58,7 +56,6 @@ class AnalyticsPanel(Editor):
         self._waits = waits
         self._is_open = False
         self._read_count = 0
-        self._reading: Future[None] | None = None
         self._take_step: TakeStep | None = None
         super().__init__(index, **options)
 
@@ -143,11 +140,7 @@ class AnalyticsPanel(Editor):
     def _set_draft(self, draft: Draft) -> None:
         super()._set_draft(draft)
         if self._is_open and not self._waits:
-            self._reading = event_loop.begin(self._read())
-
-    async def _follow_up(self) -> None:
-        if self._reading:
-            await asyncio.wrap_future(self._reading)
+            self._begin_follow_up(self._read())
 
     async def _read(self) -> None:
         """Read the figures of the period; of several periods only the last is shown."""

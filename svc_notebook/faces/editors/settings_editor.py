@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager
 from typing import Any, ClassVar
 
@@ -81,7 +80,6 @@ class SettingsEditor(Editor):
         self._preview_count = 0
         self._is_open = False
         self._preview_lock = asyncio.Lock()
-        self._running_preview: Future[None] | None = None
         super().__init__(index, queries=queries, forward=forward, **options)
 
     # Methods of the base class.
@@ -104,10 +102,9 @@ class SettingsEditor(Editor):
     async def save(self, saved: Settings, value: Settings) -> Tasks:
         """Send only the changed settings; raise `BadOption` if one was also changed elsewhere."""
         await self.refuse_conflicts(saved, value)
-        changes = changed_settings(saved, value)
+        changes: Any = changed_settings(saved, value)
         more: Any = {"forwardToReplicas": True} if self.forward else {}
-        settings: Any = changes
-        return dict(await self.client.set_settings(self.index, settings, **more))
+        return dict(await self.client.set_settings(self.index, changes, **more))
 
     async def refuse_conflicts(self, saved: Settings, value: Settings) -> None:
         """Raise `BadOption` if a changed setting was also changed elsewhere."""
@@ -221,12 +218,7 @@ class SettingsEditor(Editor):
     @call
     async def refresh(self) -> None:
         """Read the saved settings; edited settings stay."""
-        self._update_state(busy="loading", error=None)
-        try:
-            saved = await self.load()
-        finally:
-            self._update_state(busy="")
-        await self.note_interrupted()
+        saved = await self._load_again(error=None)
         draft, value = self._draft, rebase_settings(self.saved, self.value, saved)
         self._set_draft(Draft(value=value, saved=saved, past=draft.past, future=draft.future))
 
@@ -275,22 +267,12 @@ class SettingsEditor(Editor):
         if self._is_open:
             names = [a["name"] for a in self.state["attributes"]]
             self.problems = find_problems(value, names)
-            self._running_preview = event_loop.begin(self._preview())
-
-    async def _follow_up(self) -> None:
-        if self._running_preview:
-            await asyncio.wrap_future(self._running_preview)
+            self._begin_follow_up(self._preview())
 
     @traitlets.observe("queries")
     def _preview_queries(self, _: Any) -> None:
-        if getattr(self, "_is_open", False):
-            self._start_preview()
-
-    def _start_preview(self) -> None:
-        if event_loop.is_here():
-            event_loop.begin(self._preview())
-        else:
-            wait_for(self._preview())
+        if self._is_open:
+            (event_loop.begin if event_loop.is_here() else wait_for)(self._preview())
 
     async def _preview(self) -> None:
         """Preview the draft; of several waiting previews only the last runs."""

@@ -14,11 +14,10 @@ from svc_notebook.data.client import Client
 from svc_notebook.errors import BadOption
 from svc_notebook.faces.editors.judgment_editor.judgments import (
     check_file,
-    read_file,
     read_judgments,
     to_frame,
-    write_file,
 )
+from svc_notebook.tuning.tables import write_table
 
 HARD: list[dict[str, Any]] = [
     {"query": "lamp", "objectID": "007", "rating": 0},
@@ -34,9 +33,9 @@ def test_a_file_gives_back_what_it_was_given(tmp_path: Path, suffix: str) -> Non
     path = tmp_path / f"judgments{suffix}"
     frame = to_frame(read_judgments(HARD))
 
-    write_file(path, frame)
+    write_table(frame, path)
 
-    assert_frame_equal(to_frame(read_judgments(read_file(path))), frame)
+    assert_frame_equal(to_frame(read_judgments(path)), frame)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -44,9 +43,9 @@ def test_a_file_gives_back_what_it_was_given(tmp_path: Path, suffix: str) -> Non
 def test_a_file_without_judgments_is_read(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"judgments{suffix}"
 
-    write_file(path, to_frame([]))
+    write_table(to_frame([]), path)
 
-    assert read_judgments(read_file(path)) == []
+    assert read_judgments(path) == []
 
 
 def test_each_judgment_is_in_the_file_at_once_and_continued_with(
@@ -79,7 +78,7 @@ def test_judgments_and_a_file_that_has_some_are_not_mixed(
 ) -> None:
     path = tmp_path / "judgments.parquet"
     frame = to_frame(read_judgments(HARD[:1]))
-    write_file(path, frame)
+    write_table(frame, path)
 
     with pytest.raises(BadOption, match="already has judgments"):
         svc.edit.judgments(shop, judgments=frame, file=path, client=client)

@@ -140,7 +140,7 @@ def test_the_copy_of_a_trial_that_still_runs_is_dropped(client: Client, shop: st
         bench.synonyms.put(SYNONYM)
         assert begun.wait(15)
         bench.close()
-        trying: Any = bench._trying
+        trying: Any = bench._follow_up_work
         with suppress(CancelledError):
             trying.result(15)
 

@@ -119,11 +119,11 @@ class CrawlerEditor(Editor):
                 name: member for name, member in {**now, **value}.items() if name not in removed
             }
             done = await self.client.update_crawler(
-                self._crawler, config=self._with_secrets(config)
+                self._crawler, config=self._mask.restore(config)
             )
         elif changes := self._changes(saved, value):
             done = await self.client.update_crawler_config(
-                self._crawler, self._with_secrets(changes)
+                self._crawler, self._mask.restore(changes)
             )
         else:
             return ()
@@ -196,9 +196,10 @@ class CrawlerEditor(Editor):
         self._check_created("try pages")
         self._update_state(busy="testing")
         try:
-            changes = self._with_secrets(self._changes(self.saved, self.value))
-            if any(name not in self.value for name in self.saved):
-                changes = self._with_secrets(self.value)
+            is_shorter = any(name not in self.value for name in self.saved)
+            changes = self._mask.restore(
+                self.value if is_shorter else self._changes(self.saved, self.value)
+            )
             self.trial = dict(
                 await self.client.test_crawler_url(self._crawler, url, changes or None)
             )
@@ -304,7 +305,7 @@ class CrawlerEditor(Editor):
             raise BadOption(
                 f"a crawler {self.index} was created elsewhere: open its editor without a value"
             )
-        created = await self.client.create_crawler(self.index, self._with_secrets(value))
+        created = await self.client.create_crawler(self.index, self._mask.restore(value))
         self._crawler = created["id"]
 
     async def _begin(self, value: Any) -> None:
@@ -329,10 +330,6 @@ class CrawlerEditor(Editor):
             for name, member in value.items()
             if name not in saved or not same(member, saved[name])
         }
-
-    def _with_secrets(self, config: Config) -> Config:
-        real: Config = self._mask.restore(config)
-        return real
 
 
 def _refuse_conflicts(saved: Config, value: Config, now: Config) -> None:

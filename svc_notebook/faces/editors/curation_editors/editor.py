@@ -313,12 +313,7 @@ class CurationEditor(Editor):
     @call
     async def refresh(self) -> None:
         """Read the saved list, and apply the changes of the draft to it."""
-        self._update_state(busy="loading", error=None)
-        try:
-            self._last_read = await self.load()
-        finally:
-            self._update_state(busy="")
-        await self.note_interrupted()
+        self._last_read = await self._load_again(error=None)
         changes = self.differences()
         draft = self._draft.rebase(self._last_read)
         self._set_draft(draft.put(change_objects(self._last_read, changes)))

@@ -167,18 +167,14 @@ def find_conflicts(
     summaries = [RuleSummary(rule) for rule in rules if rule.get("enabled", True)]
     by_target, by_words = _group_by_target(summaries), _group_by_words(summaries)
     for number, summary in enumerate(summaries):
-        candidates = (
-            other for other in _find_candidates(summary, by_target, by_words) if other != number
-        )
         conflicts = (
-            (
-                summary.id,
-                summaries[other].id,
-                describe_conflict(*_in_order(summaries, number, other)),
-            )
-            for other in candidates
+            (summary.id, summaries[other].id, description)
+            for other in _find_candidates(summary, by_target, by_words)
+            if other != number
+            for first, second in [sorted((number, other))]
+            if (description := describe_conflict(summaries[first], summaries[second]))
         )
-        yield from islice((conflict for conflict in conflicts if conflict[2]), most)
+        yield from islice(conflicts, most)
 
 
 def describe_conflict(rule: RuleSummary, other: RuleSummary) -> str:
@@ -188,12 +184,6 @@ def describe_conflict(rule: RuleSummary, other: RuleSummary) -> str:
             description = _describe(key, rule.effects[key], other.effects[key])
             return description if _can_match_together(rule, other) else ""
     return ""
-
-
-def _in_order(
-    summaries: Sequence[RuleSummary], position: int, other_position: int
-) -> tuple[RuleSummary, RuleSummary]:
-    return summaries[min(position, other_position)], summaries[max(position, other_position)]
 
 
 def _group_by_target(summaries: Sequence[RuleSummary]) -> dict[Target, RuleGroup]:

@@ -143,10 +143,8 @@ class RuleEditor(CurationEditor):
 
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
         """Return the patterns of changed rules without placeholders; "" if there is no pattern."""
-        changed = [
-            entry for change in changes for entry in (change["after"], change["before"]) if entry
-        ]
-        conditions = [entry for rule in changed for entry in rule.get("conditions") or [{}]]
+        sides = (side for change in changes for side in (change["after"], change["before"]) if side)
+        conditions = [entry for rule in sides for entry in rule.get("conditions") or [{}]]
         patterns = dict.fromkeys(entry.get("pattern", "") for entry in conditions)
         return [pattern for pattern in patterns if "{" not in pattern][:MAX_SAMPLE_QUERIES]
 

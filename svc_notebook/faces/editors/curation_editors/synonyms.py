@@ -42,15 +42,8 @@ class SynonymEditor(CurationEditor):
 
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
         """Return the words of changed synonyms that users type."""
-        changed = [
-            document
-            for change in changes
-            for document in (change["after"], change["before"])
-            if document
-        ]
-        words = [
-            word for document in changed for word in _list_typed_words(document) if word.strip()
-        ]
+        sides = (side for change in changes for side in (change["after"], change["before"]) if side)
+        words = (word for synonym in sides for word in _list_typed_words(synonym) if word.strip())
         return list(dict.fromkeys(words))[:MAX_SAMPLE_QUERIES]
 
     def write_html(self) -> str:
@@ -169,7 +162,9 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
     """Return the errors and warnings, by objectID."""
     faults: Faults = defaultdict(list)
     for synonym in synonyms:
-        faults[synonym["objectID"]] += _check_synonym(synonym)
+        listed = faults[synonym["objectID"]]
+        listed += [ObjectProblem(level="error", text=text) for text in _list_errors(synonym)]
+        listed += [ObjectProblem(level="warning", text=text) for text in _list_warnings(synonym)]
     for name, other in _find_duplicates(synonyms):
         faults[name].append({"level": "warning", "text": f"duplicate of `{other}`", "other": other})
     for name, other in _find_contained(synonyms):
@@ -191,12 +186,6 @@ def head_of(synonym: Synonym) -> str | None:
 def words_of(synonym: Synonym) -> list[str]:
     """Return the replacements; of a two-way synonym, all its words."""
     return list(synonym.get(MEMBERS[synonym["type"]][1]) or ())
-
-
-def _check_synonym(synonym: Synonym) -> Iterator[ObjectProblem]:
-    """Yield the errors and warnings that need no other synonym."""
-    yield from map(_error, _list_errors(synonym))
-    yield from map(_warning, _list_warnings(synonym))
 
 
 def _list_errors(synonym: Synonym) -> Iterator[str]:
@@ -304,11 +293,3 @@ def _find_edges(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str, str]]:
 
 def _fold(word: str) -> str:
     return " ".join(word.casefold().split())
-
-
-def _error(text: str) -> ObjectProblem:
-    return {"level": "error", "text": text}
-
-
-def _warning(text: str) -> ObjectProblem:
-    return {"level": "warning", "text": text}

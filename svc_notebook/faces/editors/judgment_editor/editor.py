@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Container, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import Container, Iterable, Mapping, Sequence
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -14,7 +13,6 @@ from pandas import DataFrame
 from svc_notebook.core.api.validation import same
 from svc_notebook.core.display import format_count, write_table
 from svc_notebook.errors import BadOption, SvcError
-from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor, Step
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.draft import Draft
@@ -39,6 +37,7 @@ from svc_notebook.faces.editors.rpc import call, explain
 from svc_notebook.faces.editors.snippets import write_judgments
 from svc_notebook.tuning.evaluation import RECORD_HASH, digest_record, find_changed, read_records
 from svc_notebook.tuning.tables import Question, read_questions
+from svc_notebook.tuning.tables import write_table as write_file
 
 Rows = list[table.Row]
 OwnJudgments = dict[tuple[str, str, str], table.Row]  # by query, filters and objectID
@@ -110,7 +109,6 @@ class JudgmentEditor(Editor):
         self._runs: DataFrame | None = None  # None if pools have changed
         self._is_scored = True
         self._score_lock = asyncio.Lock()
-        self._scoring: Future[None] | None = None
         names = LABELS if labels is None else {str(grade): text for grade, text in labels.items()}
         super().__init__(index, labels=names, metric=self._metrics[0], **options)
 
@@ -204,13 +202,7 @@ class JudgmentEditor(Editor):
     async def turn_to_open(self) -> None:
         """Open the sheet of the next query with unjudged hits."""
         places = [*range(self._place + 1, len(self._questions)), *range(self._place + 1)]
-        judgments = self._own_judgments()
-        left = (
-            position
-            for position in places
-            if self._count_judged(position, judgments) < len(self._pools[position])
-        )
-        if (position := next(left, None)) is None:
+        if (position := self._find_open(places)) is None:
             raise BadOption("all hits of all queries are judged")
         await self._open(position)
 
@@ -266,14 +258,14 @@ class JudgmentEditor(Editor):
         self._changed = await self._find_changed()
         self._update_state(gone=len(gone), changed=len(self._changed))
         self._pools = self._with_judged(pools, gone)
-        places, judgments = range(len(self._questions)), self._own_judgments()
-        left = (
-            position
-            for position in places
-            if self._count_judged(position, judgments) < len(self._pools[position])
-        )
-        await self._open(next(left, 0))
+        await self._open(self._find_open(range(len(self._questions))) or 0)
         self._score_soon()
+
+    def _find_open(self, places: Iterable[int]) -> int | None:
+        """Return the place of the first query with unjudged hits."""
+        judgments = self._own_judgments()
+        left = (at for at in places if self._count_judged(at, judgments) < len(self._pools[at]))
+        return next(left, None)
 
     async def _find_gone(self, pools: Sequence[Sequence[Pooled]]) -> set[str]:
         """Return the objectIDs of judged hits that the index no longer has."""
@@ -319,7 +311,7 @@ class JudgmentEditor(Editor):
         self._draw()
         self._score_soon()
         if self._file and not same(before, draft.value):
-            table.write_file(self._file, self.frame)
+            write_file(self.frame, self._file)
 
     def _draw(self) -> None:
         """Update the sheet of the current query, and the progress of all queries."""
@@ -359,7 +351,7 @@ class JudgmentEditor(Editor):
         if len(self._pools) != len(self._questions) or not self._questions:
             return
         self._is_scored = False
-        self._scoring = event_loop.begin(self._score())
+        self._begin_follow_up(self._score())
 
     async def _score(self) -> None:
         async with self._score_lock:
@@ -379,11 +371,6 @@ class JudgmentEditor(Editor):
             self.scores = {"metric": metric, "metrics": self._metrics, "whole": scores[0],
                            "each": scores[1], "history": history}  # fmt: skip
             self._fallback.follow()
-
-    async def _follow_up(self) -> None:
-        """Wait until the scores are those of the current judgments."""
-        if self._scoring:
-            await asyncio.wrap_future(self._scoring)
 
     def _cards(self, question: Question, judgments: OwnJudgments) -> list[dict[str, Any]]:
         pooled = self._list_shown(question)

@@ -34,7 +34,6 @@ from svc_notebook.tuning.tables import (
     check_judgments,
     check_runs,
     is_missing,
-    write_table,
 )
 from svc_notebook.tuning.tables import now as now
 
@@ -76,16 +75,6 @@ def check_file(file: str | os.PathLike[str]) -> Path:
     return path
 
 
-def read_file(path: Path) -> DataFrame:
-    """Read a file of judgments."""
-    return check_judgments(path)
-
-
-def write_file(path: Path, frame: DataFrame) -> None:
-    """Replace a file of judgments atomically."""
-    write_table(frame, path)
-
-
 def key_of(row: Mapping[str, Any]) -> Key:
     """Return the query, filters, objectID and rater of a judgment."""
     return row["query"], row["filters"], row["objectID"], row["rater"]
@@ -106,7 +95,7 @@ def read_initial(file: Path | None, judgments: Any) -> list[Row]:
     if file and file.exists():
         if judgments is not None:
             raise BadOption(f"{file} already has judgments: omit `judgments`")
-        judgments = read_file(file)
+        judgments = check_judgments(file)
     return [] if judgments is None else read_judgments(judgments)
 
 
@@ -209,23 +198,24 @@ def describe_score(score: VariantScore) -> str:
 
 def _of_set(row: dict[Any, Any]) -> VariantScore:
     return {
-        "variant": row["run"], "mean": _known(row["mean"]), "low": _known(row["low"]),
-        "high": _known(row["high"]), "upper": _known(row["mean"] + row["residual"]),
-        "judged": _known(row["judged"]), "queries": row["queries"],
+        "variant": row["run"], "mean": or_none(row["mean"]), "low": or_none(row["low"]),
+        "high": or_none(row["high"]), "upper": or_none(row["mean"] + row["residual"]),
+        "judged": or_none(row["judged"]), "queries": row["queries"],
         "without_hits": row["without_hits"], "without_relevant": row["without_relevant"],
     }  # fmt: skip
 
 
 def _of_query(row: dict[Any, Any]) -> VariantScore:
     return {
-        "variant": row["run"], "mean": _known(row["value"]), "low": None, "high": None,
-        "upper": _known(row["value"] + row["residual"]), "judged": _known(row["judged_at_k"]),
+        "variant": row["run"], "mean": or_none(row["value"]), "low": None, "high": None,
+        "upper": or_none(row["value"] + row["residual"]), "judged": or_none(row["judged_at_k"]),
         "queries": int(not math.isnan(row["value"])), "without_hits": int(not row["n_hits"]),
         "without_relevant": int(not row["n_relevant"]),
     }  # fmt: skip
 
 
-def _known(value: float) -> float | None:
+def or_none(value: float) -> float | None:
+    """Return a number, or None for NaN."""
     return None if math.isnan(value) else float(value)
 
 

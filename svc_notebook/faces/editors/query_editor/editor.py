@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Callable, Coroutine, Mapping
-from concurrent.futures import Future
 from typing import Any, ClassVar, Literal
 
 import traitlets
@@ -85,7 +84,6 @@ class QueryEditor(Editor):
         self._is_open = False
         self._can_curate = False
         self._search_lock = asyncio.Lock()
-        self._searching: Future[None] | None = None
         self._hit_counts: dict[str, int] = {}
         self._target: DraftTarget | None = None
         self._places: dict[str, int] | None = None
@@ -364,13 +362,8 @@ class QueryEditor(Editor):
 
     def _set_draft(self, draft: Draft) -> None:
         super()._set_draft(draft)
-        if not self._is_open:
-            return
-        self._searching = event_loop.begin(self._search())
-
-    async def _follow_up(self) -> None:
-        if self._searching:
-            await asyncio.wrap_future(self._searching)
+        if self._is_open:
+            self._begin_follow_up(self._search())
 
     async def _search(self) -> None:
         """Search with the current value; of several waiting searches only the last runs."""

@@ -12,7 +12,7 @@ import traitlets
 
 from svc_notebook.core.api.validation import same
 from svc_notebook.core.display import write_table
-from svc_notebook.data.client import AsyncClient, check_attributes, write_and_wait
+from svc_notebook.data.client import AsyncClient, check_attributes
 from svc_notebook.data.session import AnyClient
 from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, Stopped, SvcError
 from svc_notebook.faces.editors import event_loop
@@ -223,7 +223,8 @@ class Workbench(TrialEditor):
                 is_started = True
                 for number, part in enumerate(order):
                     report_progress(number, len(order), f"applying the {part}")
-                    await _raise_stopped(self._write_part(part, saved[part], values[part]))
+                    work = self._drafted[part].write_value(saved[part], values[part])
+                    await _raise_stopped(work)
                     applied.append(part)
         except Exception as error:
             failure = error
@@ -306,7 +307,7 @@ class Workbench(TrialEditor):
         """Follow the editors: drafts, judgments, and hits that are pinned or hidden."""
         for part, editor in self._drafted.items():
             editor.leave_applying()
-            editor.observe(lambda _, part=part: self._take_part(part), "value")
+            editor.observe(lambda _, part=part: event_loop.begin(self._gather(part)), "value")
         self.judgments.observe(lambda _: event_loop.begin(self._measure_soon()), "value")
         for editor, names in ((self.query, ["value", "selected"]), (self.judgments, ["judged"])):
             editor.observe(lambda _: self.set_decisions(self.list_decisions(self._draft)), names)
@@ -337,9 +338,6 @@ class Workbench(TrialEditor):
         else:
             rule = self.rules.hide(query, object_id)
         self.emit("drafted", id=rule)
-
-    def _take_part(self, part: Part) -> None:
-        event_loop.begin(self._gather(part))
 
     async def _gather(self, part: str) -> None:
         """Take the changes of all drafts after one of them has changed."""
@@ -411,16 +409,6 @@ class Workbench(TrialEditor):
             begun = len(applied) + 1 - len(done)
             unknown, rest = rest[:begun], rest[begun:]
         return _describe_partial(self.index, done, unknown, rest) if done or unknown else ""
-
-    async def _write_part(self, part: Part, saved: Any, value: Any) -> None:
-        editor = self._drafted[part]
-        await write_and_wait(
-            self.client,
-            editor.save(saved, value),
-            index=self.index,
-            confirm=lambda: editor.is_saved(saved, value),
-            on_progress=report_progress,
-        )
 
     @traitlets.observe("forward")
     def _pass_forward(self, _: Any) -> None:

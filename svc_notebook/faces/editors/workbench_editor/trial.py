@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
@@ -14,7 +12,6 @@ import traitlets
 
 from svc_notebook.data.client import AsyncClient, ResourceKind, count_records
 from svc_notebook.data.session import AnyClient, asynchronous
-from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.changes import (
     Changes,
@@ -23,7 +20,7 @@ from svc_notebook.faces.editors.changes import (
 from svc_notebook.faces.editors.curation_editors.rules import RuleEditor
 from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor
 from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
-from svc_notebook.faces.editors.judgment_editor.judgments import Row, is_judged, to_frame
+from svc_notebook.faces.editors.judgment_editor.judgments import Row, is_judged, or_none, to_frame
 from svc_notebook.faces.editors.query_editor.editor import QueryEditor
 from svc_notebook.faces.editors.query_editor.search import DraftTarget
 from svc_notebook.faces.editors.rpc import Explanation, explain
@@ -164,14 +161,10 @@ def _compare(before: pd.DataFrame, after: pd.DataFrame, frame: pd.DataFrame) -> 
     compared = Comparison(SAVED, (DRAFT,), runs, scores, known_gains(frame, None))
     [row] = compared.test().to_dict("records")
     return {
-        "metric": METRIC, "before": _known(row["before"]), "after": _known(row["after"]),
-        "delta": _known(row["delta"]), "low": _known(row["low"]), "high": _known(row["high"]),
-        "queries": int(row["queries"]), "judged": _known(row["judged_after"]),
+        "metric": METRIC, "before": or_none(row["before"]), "after": or_none(row["after"]),
+        "delta": or_none(row["delta"]), "low": or_none(row["low"]), "high": or_none(row["high"]),
+        "queries": int(row["queries"]), "judged": or_none(row["judged_after"]),
     }  # fmt: skip
-
-
-def _known(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
 
 
 def describe_change(score: ScoreChange) -> str:
@@ -209,15 +202,10 @@ class TrialEditor(Editor):
         self._trial_task: asyncio.Task[Any] | None = None  # that makes or changes the copy
         self._is_closing = False
         self._measure_count = 0
-        self._trying: Future[None] | None = None
 
     def _try_soon(self) -> None:
         if self._ready and not self._is_closing:
-            self._trying = event_loop.begin(self._try())
-
-    async def _follow_up(self) -> None:
-        if self._trying:
-            await asyncio.wrap_future(self._trying)
+            self._begin_follow_up(self._try())
 
     async def _end_trial(self) -> None:
         """Stop the running trial, then drop the copy."""
