@@ -266,7 +266,8 @@ class Editor(DecisionTraits):
     @call
     async def refresh(self) -> None:
         """Read the saved value."""
-        self._set_draft(self._draft.rebase(await self._load_again()))
+        saved = await self._load_again()
+        self._set_draft(self._draft.rebase(saved))
 
     @call
     async def read_again(self) -> None:
