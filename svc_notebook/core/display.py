@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 MAX_CELL_CHARACTERS = 300
+MAX_JOINED = 5  # texts; others are counted
 # The main columns of results: tables never shorten them or leave them out.
 MAIN_COLUMNS = ("reason", "readable", "message", "evidence", "url", "remove")
 SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -113,6 +114,18 @@ def list_names(names: Collection[str], limit: int | None = None, separator: str 
     """Return names in backticks; with a `limit`, the first ones, and `, …` if there are more."""
     shown = separator.join(f"`{name}`" for name in islice(names, limit))
     return shown + (", …" if limit is not None and len(names) > limit else "")
+
+
+def join_first(texts: Sequence[str], separator: str = ", ", last: str = " and ") -> str:
+    """Join the first texts, and count the others: `a, b, c, d, e and 3 more`."""
+    more = len(texts) - MAX_JOINED
+    return separator.join(texts[:MAX_JOINED]) + (f"{last}{more:,} more" if more > 0 else "")
+
+
+def write_list(texts: Iterable[str]) -> str:
+    """Write texts as an HTML list; empty without texts."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in texts)
+    return f"<ul>{items}</ul>" if items else ""
 
 
 def format_number(value: float | None, digits: int = 3) -> str:

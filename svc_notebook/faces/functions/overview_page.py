@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame, Timestamp
 
-from svc_notebook.core.display import Html, format_size, shorten, write_table
+from svc_notebook.core.display import Html, format_size, shorten, write_list, write_table
 
 if TYPE_CHECKING:
     from svc_notebook.faces.functions.overview import Overview
@@ -40,11 +40,11 @@ def write_page(overview: Overview, summary: Iterable[tuple[str, int, str]]) -> s
         ),
     ]
     sections = [_section(title, table, len(frame)) for title, frame, table in tables]
-    notes = "".join(f"<li>{escape(note)}</li>" for note in overview.notes)
+    notes = write_list(overview.notes)
     return (
         f'<div style="{PAGE}"><div>{title}</div><div style="{TILES}">{tiles}</div>'
         f'<div style="{COLUMNS}">{"".join(sections)}</div>'
-        f"{f'<p>Not read:</p><ul>{notes}</ul>' if notes else ''}</div>"
+        f"{f'<p>Not read:</p>{notes}' if notes else ''}</div>"
     )
 
 

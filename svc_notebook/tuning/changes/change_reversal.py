@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import pandas as pd
 
-from svc_notebook.core.display import shorten
+from svc_notebook.core.display import join_first, shorten
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient, Client
 from svc_notebook.data.declarations import public, verb
@@ -28,7 +28,6 @@ COLUMNS: dict[str, Any] = {
     "changed": "string", "before": object, "after": object,
     "note": "string", "parent": "string", "state": "string",
 }  # fmt: skip
-MAX_LISTED_CONFLICTS = 5
 MAX_NAMED_ENTRIES = 3
 MAX_VALUE_CHARACTERS = 24  # of a value in the summary of a change
 
@@ -269,12 +268,7 @@ async def _find_conflicts(client: AsyncClient, change: Change) -> list[str]:
 
 
 def _refusal(change: Change, conflicts: list[str]) -> str:
-    more = (
-        f" and {len(conflicts) - MAX_LISTED_CONFLICTS} more"
-        if len(conflicts) > MAX_LISTED_CONFLICTS
-        else ""
-    )
     return (
-        f"{', '.join(conflicts[:MAX_LISTED_CONFLICTS])}{more} changed again since "
-        f"{change.change_id}; undo the later change first, or overwrite it with force=True"
+        f"{join_first(conflicts)} changed again since {change.change_id}; undo the later change "
+        "first, or overwrite it with force=True"
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
+from svc_notebook.core.display import join_first
 from svc_notebook.data.client import (
     AsyncClient,
     TemporaryIndex,
@@ -32,7 +33,6 @@ from svc_notebook.tuning.tables.tables import Queries, Table
 if TYPE_CHECKING:
     from svc_notebook.tuning.evaluation.comparison import Comparison
 
-MAX_LISTED_CHANGES = 5  # changes listed in an error
 OWN = "replicas"  # a setting that a copy does not have, and that stays unchanged on the index
 
 
@@ -149,15 +149,9 @@ class AsyncScratch:
         if not changed:
             return
         names = [f"{scope} `{name}`" for scope, delta in changed.items() for name in delta.before]
-        more = (
-            f" and {len(names) - MAX_LISTED_CHANGES} more"
-            if len(names) > MAX_LISTED_CHANGES
-            else ""
-        )
         raise BadInput(
-            f"{self.index} was changed since it was copied: "
-            f"{', '.join(names[:MAX_LISTED_CHANGES])}{more}; make another scratch "
-            "copy and try there, or overwrite it with force=True"
+            f"{self.index} was changed since it was copied: {join_first(names)}; make another "
+            "scratch copy and try there, or overwrite it with force=True"
         )
 
     def _check_open(self) -> Snapshot:

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Literal, get_args
 
 from svc_notebook.core.api import SearchApi
-from svc_notebook.core.display import format_count
+from svc_notebook.core.display import format_count, write_list
 from svc_notebook.data.client import (
     AsyncClient,
     OnProgress,
@@ -42,7 +42,12 @@ from svc_notebook.tuning.deployment.configuration import (
     without_index_settings,
     write_configuration,
 )
-from svc_notebook.tuning.deployment.key_rights import KeyRights, read_rights
+from svc_notebook.tuning.deployment.key_rights import (
+    KeyRights,
+    describe_client,
+    read_rights,
+    right_of,
+)
 from svc_notebook.tuning.deployment.origin import make_origin, write_origin
 from svc_notebook.tuning.deployment.record_transfer import (
     CopiedPage,
@@ -110,8 +115,7 @@ class Clone:
         return "\n".join([self._headline(), *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<p>{escape(self._headline())}</p>{f'<ul>{notes}</ul>' if notes else ''}"
+        return f"<p>{escape(self._headline())}</p>{write_list(self.notes)}"
 
     def _headline(self) -> str:
         parts = [format_count(self.records, "record")]
@@ -169,13 +173,9 @@ class CloneRun:
             await self._copy_configuration(state, scopes, existed)
         await self._make_replicas(mapped, replica_states, scopes)
         origin = make_origin(
-            self.source,
-            self.profile,
-            self.index,
-            {self.index: state, **replica_states},
-            scopes,
+            self.source, self.profile, self.index, {self.index: state, **replica_states}, scopes,
             partial="records" not in self.parts or self.choice.is_partial,
-        )
+        )  # fmt: skip
         write_origin(self.client, self.name, origin)
         names = tuple(map(replica_name, mapped.values()))
         if transfer.missing:
@@ -224,12 +224,9 @@ class CloneRun:
                 f"settings that this version does not know are not copied: {', '.join(unknown)}"
             )
         if "records" in self.parts and whole.settings.get("unretrievableAttributes"):
-            rights.check(
-                f"clone of an index with `unretrievableAttributes` "
-                f"({', '.join(whole.settings['unretrievableAttributes'])})",
-                [RIGHT_TO_SEE_ALL],
-                [],
-            )
+            names = ", ".join(whole.settings["unretrievableAttributes"])
+            action = f"clone of an index with `unretrievableAttributes` ({names})"
+            rights.check(action, [RIGHT_TO_SEE_ALL], [])
         entries = list_replicas(whole.settings)
         if entries and not self.replicas:
             listed = ", ".join(map(replica_name, entries))
@@ -330,11 +327,6 @@ class CloneRun:
                 await write_part(self.client, name, scope, differing)
 
 
-def describe_client(client: AsyncClient) -> str:
-    """Name the service of a client in a message."""
-    return f"the application {client.connection.app_id} at {client.connection.address}"
-
-
 async def leave(
     temporary: TemporaryIndex, checkpoint: Checkpoint[CopiedPage], error: BaseException
 ) -> None:
@@ -360,8 +352,3 @@ def _progress(
         f"{transfer.records:,} records of {transfer.index} were copied to a temporary index; "
         f"{transfer.target} is unchanged{more}"
     )
-
-
-def right_of(declared: object) -> str:
-    """Return the right that an endpoint needs, as it is declared."""
-    return str(declared.endpoint.acl)  # type: ignore[attr-defined]

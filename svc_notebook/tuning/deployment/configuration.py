@@ -1,33 +1,45 @@
-"""The configuration of an index as another index takes it over, and the names of its replicas."""
+"""The configuration of an index as another index takes it over, also at once by a moved copy."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, rename_settings
 from svc_notebook.core.api.parameters import Settings
 from svc_notebook.core.api.validation import hints
+from svc_notebook.core.display import format_count
 from svc_notebook.data.client import (
     AsyncClient,
     ResourceKind,
+    TemporaryIndex,
+    count_records,
+    drop_temporary_indices,
     index_exists,
+    list_temporary_indices,
     write_all,
     write_and_wait,
 )
-from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.errors import BadInput, KeyRefused, did_you_mean
+from svc_notebook.tuning.changes.journal import Change
+from svc_notebook.tuning.changes.journalled_write import list_steps, recording
 from svc_notebook.tuning.changes.state import (
     KINDS,
+    Delta,
     IndexConfiguration,
+    Objects,
     Scope,
     holds,
     read_part,
+    write_part,
 )
 
 Replicas = bool | Mapping[str, str]
 _VIRTUAL = re.compile(r"virtual\((.*)\)", re.DOTALL)
 
+INDICES_PER_PAGE = 1000
 # Settings that name indices of their own service; they are never copied as they are.
 INDEX_SETTINGS = (*READ_ONLY_SETTINGS, "replicas")
 
@@ -42,6 +54,18 @@ async def read_configuration(
     if "settings" in parts:
         parts["settings"] = {n: v for n, v in settings.items() if n not in unknown}
     return IndexConfiguration(**parts), sorted(unknown)
+
+
+async def list_entries(client: AsyncClient) -> list[Any]:
+    """Return the entries of all indices of an application."""
+    items: list[Any] = []
+    page = 0
+    while True:
+        answer = await client.list_indices(page=page, hitsPerPage=INDICES_PER_PAGE)
+        items += answer["items"]
+        page += 1
+        if page >= answer.get("nbPages", 1) or not answer["items"]:
+            return items
 
 
 def own_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,3 +173,63 @@ async def check_free(client: AsyncClient, primary: str, names: Sequence[str]) ->
                     "would lose its records. Choose another name for the replica, with "
                     "replicas={'REPLICA': 'NAME'} or in the file of the settings"
                 )
+
+
+def describe_price(index: str, records: int) -> str:
+    """Describe the cost and the conditions of an atomic write."""
+    return (
+        f"{format_count(records, 'record')} of {index} will be copied within the service, which "
+        "may count each as an operation and stores both until the move; if records of "
+        f"{index} are written meanwhile, nothing is deployed"
+    )
+
+
+async def write_atomically(
+    client: AsyncClient, index: str, deltas: Mapping[Scope, Delta], *, note: str
+) -> Change | None:
+    """Change a copy of an index and move it over the index: searches see all changes at once.
+
+    What an interrupted call left is deleted first. Raises `BadInput` if the index was written
+    while it was copied; until the move was accepted, the index is as it was.
+    """
+    await _drop_left(client, index)
+    proposed: dict[Scope, Objects] = {scope: delta.after for scope, delta in deltas.items()}
+    before = await _read_version(client, index)
+    async with TemporaryIndex(client, index, "deploy") as copy:
+        for scope, objects in list_steps(deltas):
+            await write_part(client, copy.name, scope, objects)
+        if await _read_version(client, index) != before:
+            raise BadInput(
+                f"{index} was written while it was copied; nothing was deployed. Deploy again, "
+                "without atomic=True if it is written all the time"
+            )
+        async with recording(client, index, proposed, note=note) as recorded:
+            await copy.promote([])
+    return recorded.change
+
+
+async def _drop_left(client: AsyncClient, index: str) -> None:
+    """Delete the copies that interrupted calls of this machine left."""
+    with suppress(KeyRefused):  # a key that may not list indices
+        listed = await list_temporary_indices(client)
+        names = [
+            item["name"]
+            for item, name in listed
+            if name.index == index and name.purpose == "deploy" and name.is_left
+        ]
+        if names:
+            await drop_temporary_indices(client, names, unused=True)
+
+
+async def _read_version(client: AsyncClient, index: str) -> tuple[object, ...]:
+    """Return what changes when an index is written; its number of records, if that is all."""
+    try:
+        entries = await list_entries(client)
+    except KeyRefused:  # a key that may not list indices
+        return (await count_records(client, index),)
+    return tuple(
+        entry.get(name)
+        for entry in entries
+        if entry["name"] == index
+        for name in ("entries", "updatedAt", "dataSize")
+    )

@@ -15,7 +15,7 @@ from svc_notebook.core.api import SearchApi
 from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, rename_settings
 from svc_notebook.core.api.parameters import Settings
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.core.display import format_count
+from svc_notebook.core.display import format_count, write_list
 from svc_notebook.core.files import write_all
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import AsyncClient, parse_name
@@ -26,18 +26,16 @@ from svc_notebook.tuning.changes.state import (
     KINDS,
     SCOPES,
     Delta,
-    Differences,
     IndexConfiguration,
     Scope,
     compare,
     is_default,
-    tabulate,
     write_differences,
 )
-from svc_notebook.tuning.deployment.clone import describe_client, right_of
 from svc_notebook.tuning.deployment.configuration import (
     check_free,
     is_virtual,
+    list_entries,
     list_replicas,
     read_configuration,
     replica_name,
@@ -52,7 +50,8 @@ from svc_notebook.tuning.deployment.index_files import (
     read_text,
     write_entries,
 )
-from svc_notebook.tuning.deployment.key_rights import read_rights
+from svc_notebook.tuning.deployment.key_rights import describe_client, read_rights, right_of
+from svc_notebook.tuning.deployment.plan import tabulate_indices
 from svc_notebook.tuning.deployment.running_writes import (
     MARKS_INDEX,
     describe_interrupted_runs,
@@ -61,7 +60,6 @@ from svc_notebook.tuning.deployment.running_writes import (
 )
 
 SUFFIX = ".yaml"
-INDICES_PER_PAGE = 1000
 
 
 @dataclass(frozen=True)
@@ -132,8 +130,7 @@ class ConfigurationDrift:
             f"<p><code>{escape(str(name))}</code></p>{write_differences(rows)}"
             for name, rows in self.changes.groupby("index", sort=False)
         )
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
-        return f"<p>{escape(self._headline())}</p>{tables}{f'<ul>{notes}</ul>' if notes else ''}"
+        return f"<p>{escape(self._headline())}</p>{tables}{write_list(self.notes)}"
 
     def _headline(self) -> str:
         of = f"{self.folder}, {format_count(len(self.indices), 'index', 'indices')}"
@@ -172,7 +169,7 @@ async def pull(
     if not check:
         write_all({path: text for path, (_, text) in texts.items()})
     return ConfigurationDrift(
-        folder, _table(deltas), check, tuple(indices), () if check else tuple(texts),
+        folder, tabulate_indices(deltas), check, tuple(indices), () if check else tuple(texts),
         notes=tuple(notes), diff=write_diff(folder, texts) if check else "",
     )  # fmt: skip
 
@@ -230,7 +227,7 @@ async def apply(
                 await first()
             ids = await _apply_all(client, folder, managed, note or action)
     return ConfigurationDrift(
-        folder, _table(deltas), check, indices, change_ids=ids, notes=tuple(notes),
+        folder, tabulate_indices(deltas), check, indices, change_ids=ids, notes=tuple(notes),
         diff=write_diff(folder, texts),
     )  # fmt: skip
 
@@ -275,18 +272,6 @@ async def _apply_one(client: AsyncClient, files: IndexFiles, note: str) -> Chang
         return await write_change(client, files.index, differing, note=note)
 
 
-async def list_entries(client: AsyncClient) -> list[Any]:
-    """Return the entries of all indices of an application."""
-    items: list[Any] = []
-    page = 0
-    while True:
-        answer = await client.list_indices(page=page, hitsPerPage=INDICES_PER_PAGE)
-        items += answer["items"]
-        page += 1
-        if page >= answer.get("nbPages", 1) or not answer["items"]:
-            return items
-
-
 async def list_own_indices(client: AsyncClient) -> list[str]:
     """Return the names of all indices of an application but temporary ones, primaries first."""
     items = [
@@ -322,25 +307,22 @@ def read_folders(folder: Path, names: Iterable[str] | None) -> list[IndexFiles]:
     return sorted(read, key=lambda files: (files.index in replicas, files.index))
 
 
+def _list_files(folder: Path) -> dict[Scope, Path]:
+    """Return the files of an index that exist, by scope."""
+    paths: dict[Scope, Path] = {scope: folder / f"{scope}{SUFFIX}" for scope in SCOPES}
+    return {scope: path for scope, path in paths.items() if path.exists()}
+
+
 def _holds_files(folder: Path) -> bool:
-    names = [f"{scope}{SUFFIX}" for scope in SCOPES]
-    return any((folder / name).exists() for name in names) or _holds_crawlers(folder)
-
-
-def _holds_crawlers(folder: Path) -> bool:
-    return any(folder.glob(f"*{CRAWLER_SUFFIX}"))
+    return bool(_list_files(folder)) or any(folder.glob(f"*{CRAWLER_SUFFIX}"))
 
 
 def _read_folder(folder: Path, index: str) -> IndexFiles | None:
-    parts: dict[str, Any] = {}
-    for scope in SCOPES:
-        path = folder / f"{scope}{SUFFIX}"
-        if path.exists():
-            parts[scope] = _read_scope(path, scope)
-    if not parts and not _holds_crawlers(folder):
+    if not _holds_files(folder):
         return None
-    scopes = tuple(scope for scope in SCOPES if scope in parts)
-    return IndexFiles(index, folder, IndexConfiguration(**parts), scopes)
+    files = _list_files(folder)
+    parts: dict[str, Any] = {scope: _read_scope(path, scope) for scope, path in files.items()}
+    return IndexFiles(index, folder, IndexConfiguration(**parts), tuple(files))
 
 
 def _read_scope(path: Path, scope: Scope) -> dict[str, Any]:
@@ -402,18 +384,6 @@ async def _check_replicas(client: AsyncClient, files: IndexFiles, live: IndexCon
     names = [replica_name(entry) for entry in list_replicas(files.state.settings)]
     new = [name for name in names if name not in present]
     await check_free(client, files.index, new)
-
-
-def _table(deltas: Mapping[str, Mapping[Scope, Delta]]) -> pd.DataFrame:
-    frames = [
-        pd.DataFrame(table).assign(index=index)
-        for index, scopes in deltas.items()
-        if len(table := tabulate({scope: delta for scope, delta in scopes.items() if delta.before}))
-    ]
-    columns = ["index", *tabulate({}).columns]
-    if not frames:
-        return Differences(pd.DataFrame(columns=columns, dtype=object))
-    return Differences(pd.concat(frames, ignore_index=True)[columns])
 
 
 def write_diff(folder: Path, texts: Mapping[Path, tuple[str, str]]) -> str:

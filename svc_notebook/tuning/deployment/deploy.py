@@ -12,7 +12,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.core.display import format_number
+from svc_notebook.core.display import format_number, join_first
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import OnProgress, TemporaryIndex, copy_around, count_records
 from svc_notebook.data.loading import default_share
@@ -33,12 +33,12 @@ from svc_notebook.tuning.changes.state import (
     holds,
     write_part,
 )
-from svc_notebook.tuning.deployment.atomic_write import write_atomically
 from svc_notebook.tuning.deployment.clone import leave
 from svc_notebook.tuning.deployment.configuration import (
     is_virtual,
     replica_name,
     without_index_settings,
+    write_atomically,
 )
 from svc_notebook.tuning.deployment.deployment_planner import (
     NOTE,
@@ -53,7 +53,6 @@ from svc_notebook.tuning.deployment.plan import (
     DeploymentPlan,
     IndexPlan,
     PlanFile,
-    list_names,
     write_plan_file,
 )
 from svc_notebook.tuning.deployment.record_transfer import (
@@ -64,8 +63,6 @@ from svc_notebook.tuning.deployment.record_transfer import (
 from svc_notebook.tuning.deployment.running_writes import marking
 from svc_notebook.tuning.proposed_changes.change_impact import impact
 from svc_notebook.tuning.statistics import TIE_TOLERANCE
-
-MAX_SHOWN_LOSSES = 5  # queries that an error names
 
 
 @dataclass(frozen=True)
@@ -122,7 +119,7 @@ class DeployRun(DeploymentPlanner):
             self._refuse_conflicts(prepared.plan)
             if prepared.plan.kept:
                 warn_user(
-                    f"{list_names(prepared.plan.kept)} changed on {self.profile} since the clone: "
+                    f"{join_first(prepared.plan.kept)} changed on {self.profile} since the clone: "
                     "kept; force=True overwrites it"
                 )
             if prepared.left_out:
@@ -155,17 +152,15 @@ class DeployRun(DeploymentPlanner):
         lost = scores[scores["delta"] < -TIE_TOLERANCE].sort_values("delta", kind="stable")
         if lost.empty:
             return
-        shown = ", ".join(
+        rows = lost[["query", "before", "after"]].itertuples(index=False)
+        losses = [
             f"{query!r} {format_number(float(before))} → {format_number(float(after))}"
-            for query, before, after in lost[["query", "before", "after"]]
-            .head(MAX_SHOWN_LOSSES)
-            .itertuples(index=False)
-        )
-        more = len(lost) - MAX_SHOWN_LOSSES
+            for query, before, after in rows
+        ]
         raise BadInput(
-            f"refused by the guard: {tried.comparison.metrics[0]} of {shown}"
-            f"{f' and {more:,} more' if more > 0 else ''} falls on {self.profile}; nothing was "
-            "written. Change the configuration, or leave the query out of `guard`"
+            f"refused by the guard: {tried.comparison.metrics[0]} of {join_first(losses)} falls on "
+            f"{self.profile}; nothing was written. Change the configuration, or leave the query "
+            "out of `guard`"
         )
 
     def _options(self) -> dict[str, Any]:
@@ -188,7 +183,7 @@ class DeployRun(DeploymentPlanner):
     def _refuse_conflicts(self, plan: DeploymentPlan) -> None:
         if plan.conflicts:
             raise BadInput(
-                f"{list_names(plan.conflicts)} changed both here and on {self.profile} since the "
+                f"{join_first(plan.conflicts)} changed both here and on {self.profile} since the "
                 "clone; nothing was written. Clone again to see that change, or overwrite it with "
                 "force=True"
             )

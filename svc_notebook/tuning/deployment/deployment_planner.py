@@ -23,11 +23,11 @@ from svc_notebook.tuning.changes.state import (
     IndexConfiguration,
     Scope,
 )
-from svc_notebook.tuning.deployment.atomic_write import describe_price
-from svc_notebook.tuning.deployment.clone import Part, describe_client, right_of
+from svc_notebook.tuning.deployment.clone import Part
 from svc_notebook.tuning.deployment.configuration import (
     Replicas,
     check_free,
+    describe_price,
     is_virtual,
     list_replicas,
     map_replicas,
@@ -35,7 +35,12 @@ from svc_notebook.tuning.deployment.configuration import (
     replica_name,
     without_index_settings,
 )
-from svc_notebook.tuning.deployment.key_rights import KeyRights, read_rights
+from svc_notebook.tuning.deployment.key_rights import (
+    KeyRights,
+    describe_client,
+    read_rights,
+    right_of,
+)
 from svc_notebook.tuning.deployment.origin import Origin, digest_object, read_origin
 from svc_notebook.tuning.deployment.plan import (
     DeploymentPlan,

@@ -53,6 +53,16 @@ class KeyRights:
         )
 
 
+def describe_client(client: AsyncClient) -> str:
+    """Name the service of a client in a message."""
+    return f"the application {client.connection.app_id} at {client.connection.address}"
+
+
+def right_of(declared: object) -> str:
+    """Return the right that an endpoint needs, as it is declared."""
+    return str(declared.endpoint.acl)  # type: ignore[attr-defined]
+
+
 async def read_rights(client: AsyncClient, side: str) -> KeyRights:
     """Read the rights of a client's key; `side` names its service in errors."""
     text = client.connection.api_key.reveal()

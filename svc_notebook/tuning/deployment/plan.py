@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from svc_notebook.core.display import format_count
+from svc_notebook.core.display import format_count, join_first, write_list
 from svc_notebook.core.files import write_named_file
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.journalled_write import FACETS, facets_between
 from svc_notebook.tuning.changes.state import (
     Delta,
+    Deltas,
     Differences,
     IndexConfiguration,
     Objects,
@@ -31,7 +32,6 @@ from svc_notebook.tuning.deployment.origin import Origin, digest_object
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
 
-MAX_LISTED_NAMES = 5
 MAX_SHOWN_CHANGES = 60
 # Digests that an interrupted deployment may have left, by scope and name.
 Left = Mapping[tuple[Scope, str], set[str]]
@@ -166,11 +166,7 @@ class DeploymentPlan:
         for name, rows in self.changes.head(MAX_SHOWN_CHANGES).groupby("index", sort=False):
             title = f"<p><code>{escape(str(name))}</code></p>" if name != self.target else ""
             tables.append(title + write_differences(rows.drop(columns="index")))
-        remarks = "".join(f"<li>{escape(remark)}</li>" for remark in self._remarks())
-        return (
-            f"<p>{escape(self._headline())}</p>{''.join(tables)}"
-            f"{f'<ul>{remarks}</ul>' if remarks else ''}"
-        )
+        return f"<p>{escape(self._headline())}</p>{''.join(tables)}{write_list(self._remarks())}"
 
     def _remarks(self) -> Iterator[str]:
         if len(self.changes) > MAX_SHOWN_CHANGES:
@@ -178,12 +174,12 @@ class DeploymentPlan:
         yield from self.notes
         if self.kept:
             yield (
-                f"changed on {self.profile} since the clone, and kept: {list_names(self.kept)}; "
+                f"changed on {self.profile} since the clone, and kept: {join_first(self.kept)}; "
                 "force=True overwrites it"
             )
         if self.conflicts:
             yield (
-                f"changed on both sides since the clone: {list_names(self.conflicts)}; "
+                f"changed on both sides since the clone: {join_first(self.conflicts)}; "
                 "force=True overwrites it"
             )
 
@@ -225,33 +221,29 @@ def make_plan(
     remarks = list(notes)
     if force and (overwritten := kept + conflicts):
         remarks.append(
-            f"changed on {profile} since the clone, and overwritten: {list_names(overwritten)}"
+            f"changed on {profile} since the clone, and overwritten: {join_first(overwritten)}"
         )
         kept = conflicts = ()
-    differences = Differences(_join_tables(listed))
+    differences = tabulate_indices({plan.target: plan.deltas for plan in listed})
     return DeploymentPlan(
         index, target, profile, differences, kept, conflicts, records, tuple(remarks)
     )
 
 
-def _join_tables(plans: Iterable[IndexPlan]) -> pd.DataFrame:
-    tables = [(plan.target, tabulate(plan.deltas)) for plan in plans]
-    frames = [pd.DataFrame(table).assign(index=name) for name, table in tables if len(table)]
+def tabulate_indices(deltas: Mapping[str, Deltas]) -> Differences:
+    """Return the differences of several indices as one table, whose first column is `index`."""
+    tables = {index: tabulate(scopes) for index, scopes in deltas.items()}
+    frames = [pd.DataFrame(table).assign(index=index) for index, table in tables.items()
+              if len(table)]  # fmt: skip
     columns = ["index", *tabulate({}).columns]
     if not frames:
-        return pd.DataFrame(columns=columns, dtype=object)
-    return pd.concat(frames, ignore_index=True)[columns]
+        return Differences(pd.DataFrame(columns=columns, dtype=object))
+    return Differences(pd.concat(frames, ignore_index=True)[columns])
 
 
 def _name(plan: IndexPlan, scope: Scope, name: str, target: str) -> str:
     of = "" if plan.target == target else f" of {plan.target}"
     return f"{scope} `{name}`{of}"
-
-
-def list_names(names: tuple[str, ...]) -> str:
-    """List names in a sentence, shortened."""
-    more = len(names) - MAX_LISTED_NAMES
-    return ", ".join(names[:MAX_LISTED_NAMES]) + (f" and {more:,} more" if more > 0 else "")
 
 
 @dataclass(frozen=True, repr=False)
@@ -333,7 +325,13 @@ class PlanFile:
 
         What an interrupted deployment of the same file wrote is no longer in the plans.
         """
-        self._check_service(target.connection.place)
+        service = target.connection.place
+        if service != self.service:
+            application, address = self.service
+            raise BadInput(
+                f"{self.path} is a plan for the application {application} at {address}, and the "
+                f"profile {self.options['to']} is {' at '.join(service)}; nothing was written"
+            )
         current = {plan.target: _list_changes(plan) for plan in plans}
         moved = [
             f"{scope} `{name}` of {index}"
@@ -350,16 +348,8 @@ class PlanFile:
         ]
         if moved:
             raise BadInput(
-                f"{list_names(tuple(dict.fromkeys(moved)))} changed since {self.path} was written; "
+                f"{join_first(list(dict.fromkeys(moved)))} changed since {self.path} was written; "
                 "nothing was written. Plan again: deploy with dry_run=True and out="
-            )
-
-    def _check_service(self, service: tuple[str, str]) -> None:
-        if service != self.service:
-            application, address = self.service
-            raise BadInput(
-                f"{self.path} is a plan for the application {application} at {address}, and the "
-                f"profile {self.options['to']} is {' at '.join(service)}; nothing was written"
             )
 
     def _list_expected(self, index: str, scope: str, name: str) -> list[dict[str, Any]]:
@@ -423,13 +413,12 @@ def read_plan_file(path: Path) -> PlanFile:
 
 def _list_changes(plan: IndexPlan) -> dict[str, dict[str, Any]]:
     """Return what a plan changes, in the form of the file."""
-    return {scope: _write_delta(scope, delta) for scope, delta in plan.deltas.items()}
-
-
-def _write_delta(scope: Scope, delta: Delta) -> dict[str, Any]:
     changes = {
-        name: {"before": delta.before.get(name), "after": after}
-        for name, after in sorted(delta.after.items())
+        scope: {
+            name: {"before": delta.before.get(name), "after": after}
+            for name, after in sorted(delta.after.items())
+        }
+        for scope, delta in plan.deltas.items()
     }
-    written: dict[str, Any] = json.loads(json.dumps(changes))
+    written: dict[str, dict[str, Any]] = json.loads(json.dumps(changes))
     return written

@@ -13,7 +13,7 @@ import svc_notebook as svc
 from svc_notebook.data.session import connection
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.state import write_part
-from svc_notebook.tuning.deployment import atomic_write
+from svc_notebook.tuning.deployment import configuration
 from tests.conftest import Running, start_service, stop_service
 
 COUNT = 2500
@@ -106,7 +106,7 @@ def while_writing(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
             if after:
                 await after(*given)
 
-        for module in (atomic_write, journalled_write):
+        for module in (configuration, journalled_write):
             monkeypatch.setattr(module, "write_part", write)
 
     return set_hook

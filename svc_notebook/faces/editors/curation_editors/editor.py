@@ -20,6 +20,7 @@ import traitlets
 
 from svc_notebook.core.api.validation import same
 from svc_notebook.core.api.values import OneOrMany, list_texts
+from svc_notebook.core.display import join_first
 from svc_notebook.data.client import ResourceKind, Tasks, find_all, write_all
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors.base import JSON, Editor
@@ -44,8 +45,6 @@ from svc_notebook.faces.editors.snippets import write_curation
 from svc_notebook.faces.editors.traits import Texts
 from svc_notebook.faces.functions.documents import READERS, WRITERS, take_curated, write_file
 from svc_notebook.tuning.changes import holds, noting
-
-MAX_LISTED_ERRORS = 5  # in the message that refuses to apply
 
 
 class ObjectProblem(TypedDict, total=False):
@@ -376,12 +375,7 @@ class CurationEditor(Editor):
             if fault["level"] == "error"
         ]
         if errors:
-            more = (
-                f"; and {len(errors) - MAX_LISTED_ERRORS} more"
-                if len(errors) > MAX_LISTED_ERRORS
-                else ""
-            )
-            raise BadInput(f"{'; '.join(errors[:MAX_LISTED_ERRORS])}{more}")
+            raise BadInput(join_first(errors, "; ", "; and "))
 
     def _new_id(self, preferred: str = "") -> str:
         taken = {document["objectID"] for document in self.value}
