@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from svc_notebook.core.display import NO_VALUE, format_difference
 from svc_notebook.errors import BadInput
 
 Floats = NDArray[np.float64]
@@ -251,6 +252,18 @@ def weigh_evidence(first: int, second: int) -> float:
 def log_binomial(total: int, count: int) -> float:
     """Return the logarithm of the number of ways to choose."""
     return math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
+
+
+def span(low: float, high: float) -> str:
+    """Format an interval, if there is one."""
+    return "" if math.isnan(low) else f"[{format_difference(low)}, {format_difference(high)}]"
+
+
+def p_value(p: float) -> str:
+    """Format a p-value."""
+    if math.isnan(p):
+        return NO_VALUE
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def check_seed(seed: int) -> int:

@@ -21,7 +21,12 @@ from svc_notebook.tuning.evaluation.criteria import (
 from svc_notebook.tuning.evaluation.measurement import find_changed, measure
 from svc_notebook.tuning.evaluation.metrics import deepest
 from svc_notebook.tuning.evaluation.ranked_lists import known_gains
-from svc_notebook.tuning.evaluation.record_texts import RECORD_HASH, digest_record, read_records
+from svc_notebook.tuning.evaluation.record_texts import (
+    RECORD_HASH,
+    digest_record,
+    find_records,
+    read_records,
+)
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict, read_bound
 from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, score_runs, summary
@@ -45,6 +50,7 @@ __all__ = [
     "difference",
     "digest_record",
     "find_changed",
+    "find_records",
     "known_gains",
     "measure",
     "name_criterion",

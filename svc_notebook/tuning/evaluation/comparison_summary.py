@@ -10,11 +10,10 @@ from pandas import DataFrame
 
 from svc_notebook.core.display import format_difference, format_number, shorten, write_table
 from svc_notebook.tuning.evaluation.runs import describe_missing
-from svc_notebook.tuning.results import p_value, span
-from svc_notebook.tuning.statistics import FEW_QUERIES
+from svc_notebook.tuning.statistics import FEW_QUERIES, p_value, span
 
 if TYPE_CHECKING:
-    from svc_notebook.tuning.results import ComparedRuns
+    from svc_notebook.tuning.evaluation.comparison import Comparison
 
 # Of the winners, and of the losers.
 SHOWN_QUERIES = 5
@@ -22,7 +21,7 @@ MAX_TEXT_CHARACTERS = 60
 SMALL = "opacity:.75;font-size:90%;margin:.3em 0"
 
 
-def write_text(comparison: ComparedRuns) -> str:
+def write_text(comparison: Comparison) -> str:
     """Write a comparison as lines of text."""
     several = len(comparison.variants) > 1
     lines = [headline(comparison)]
@@ -34,7 +33,7 @@ def write_text(comparison: ComparedRuns) -> str:
     return "\n".join([*lines, *notes(comparison)])
 
 
-def write_html(comparison: ComparedRuns) -> str:
+def write_html(comparison: Comparison) -> str:
     """Write a comparison as HTML: results, definitions, and the largest gains and losses."""
     several = len(comparison.variants) > 1
     head = ["run", "metric", "before → after", "difference", "p", "won / tied / lost", "judged"]
@@ -53,7 +52,7 @@ def write_html(comparison: ComparedRuns) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def headline(comparison: ComparedRuns) -> str:
+def headline(comparison: Comparison) -> str:
     """Return the names of the compared runs."""
     after = " and ".join(_short(name) for name in comparison.variants)
     count = len(comparison.long[["query", "filters"]].drop_duplicates())
@@ -92,13 +91,13 @@ def judged_shares(row: Any) -> str:
     return f"judged {format_number(before, 2)} → {format_number(after, 2)}"
 
 
-def definitions(comparison: ComparedRuns) -> Iterator[tuple[str, str]]:
+def definitions(comparison: Comparison) -> Iterator[tuple[str, str]]:
     """Yield the definition of each metric."""
     metrics = comparison.long.drop_duplicates("metric")
     yield from zip(metrics["metric"], metrics["definition"], strict=True)
 
 
-def notes(comparison: ComparedRuns) -> Iterator[str]:
+def notes(comparison: Comparison) -> Iterator[str]:
     """Describe the conditions: left-out queries, moved hits, and the test method."""
     for name in (comparison.base, *comparison.variants):
         if apart := _apart(comparison, name):
@@ -126,7 +125,7 @@ def notes(comparison: ComparedRuns) -> Iterator[str]:
     )
 
 
-def _apart(comparison: ComparedRuns, run: str) -> str:
+def _apart(comparison: Comparison, run: str) -> str:
     first = comparison.metrics[0]
     scores = comparison.long[(comparison.long["run"] == run) & (comparison.long["metric"] == first)]
     failed = scores["error"] != ""
@@ -138,7 +137,7 @@ def _apart(comparison: ComparedRuns, run: str) -> str:
     return ", ".join(f"{int(mask.sum()):,} {words}" for words, mask in counts.items() if mask.any())
 
 
-def _extremes(comparison: ComparedRuns) -> Iterator[str]:
+def _extremes(comparison: Comparison) -> Iterator[str]:
     first = comparison.metrics[0]
     for name in comparison.variants:
         scores = comparison.scores

@@ -9,12 +9,17 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.core.api.parameters import SearchParams
-from svc_notebook.data.client import MAX_IDS_PER_REQUEST, OnProgress
+from svc_notebook.data.client import OnProgress
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.metrics import VALUE, deepest
-from svc_notebook.tuning.evaluation.record_texts import RECORD_HASH, digest_record, read_records
+from svc_notebook.tuning.evaluation.record_texts import (
+    RECORD_HASH,
+    digest_record,
+    find_records,
+    read_records,
+)
 from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, evaluate, summary
 from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments
@@ -117,20 +122,10 @@ async def missing(index: str, judgments: Table, *, client: AnyClient | None = No
     >>> svc.tuning.missing("products", "judgments.csv").empty
     True
     """
-    reader = asynchronous(client)
     judged = check_judgments(judgments)
     ids = judged["objectID"].drop_duplicates().tolist()
-    missing_ids: set[str] = set()
-    for start in range(0, len(ids), MAX_IDS_PER_REQUEST):
-        part = ids[start : start + MAX_IDS_PER_REQUEST]
-        answer = await reader.get_objects(
-            [
-                {"indexName": index, "objectID": object_id, "attributesToRetrieve": ["objectID"]}
-                for object_id in part
-            ]
-        )
-        pairs = zip(part, answer["results"], strict=True)
-        missing_ids |= {object_id for object_id, record in pairs if record is None}
+    records = await find_records(asynchronous(client), index, ids, ["objectID"])
+    missing_ids = {name for name, record in zip(ids, records, strict=True) if record is None}
     frame = judged[judged["objectID"].isin(missing_ids)].reset_index(drop=True)
     frame.attrs["svc"] = {"index": index, "records": len(ids), "gone": len(missing_ids)}
     return frame

@@ -107,12 +107,20 @@ async def read_records(
     client: AsyncClient, index: str, ids: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """Read records by objectID; those that the index lacks are left out."""
-    records: dict[str, dict[str, Any]] = {}
+    records = await find_records(client, index, ids)
+    return {record["objectID"]: dict(record) for record in records if record}
+
+
+async def find_records(
+    client: AsyncClient, index: str, ids: Sequence[str], attributes: Sequence[str] | None = None
+) -> list[Any]:
+    """Read records by objectID, or only these attributes; `None` for each missing record."""
+    more = {} if attributes is None else {"attributesToRetrieve": list(attributes)}
+    records: list[Any] = []
     for start in range(0, len(ids), MAX_IDS_PER_REQUEST):
         part = ids[start : start + MAX_IDS_PER_REQUEST]
-        requests: Any = [{"indexName": index, "objectID": object_id} for object_id in part]
-        answer = await client.get_objects(requests)
-        records |= {record["objectID"]: dict(record) for record in answer["results"] if record}
+        requests: Any = [{"indexName": index, "objectID": name, **more} for name in part]
+        records += (await client.get_objects(requests))["results"]
     return records
 
 

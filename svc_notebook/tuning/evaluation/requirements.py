@@ -30,8 +30,7 @@ from svc_notebook.tuning.evaluation.comparison import compare
 from svc_notebook.tuning.evaluation.metrics import deepest, read_measure, read_measures
 from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, evaluate, summary
-from svc_notebook.tuning.results import span
-from svc_notebook.tuning.statistics import FEW_QUERIES, TIE_TOLERANCE, interval, t_interval
+from svc_notebook.tuning.statistics import FEW_QUERIES, TIE_TOLERANCE, interval, span, t_interval
 from svc_notebook.tuning.tables.files import write_table
 from svc_notebook.tuning.tables.tables import Table, check_judgments, check_runs
 

@@ -35,7 +35,7 @@ from svc_notebook.tuning.html_report.page import (
 from svc_notebook.tuning.plots import plot_deltas, plot_density, plot_judged, plot_tops
 from svc_notebook.tuning.plots.runs import plot_search
 from svc_notebook.tuning.proposed_changes.change_impact import Impact
-from svc_notebook.tuning.results import p_value, span
+from svc_notebook.tuning.statistics import p_value, span
 from svc_notebook.tuning.tables.schema import now
 from svc_notebook.tuning.variants.result import Search
 

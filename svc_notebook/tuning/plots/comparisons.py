@@ -23,14 +23,14 @@ from svc_notebook.data.plots import (
     short,
 )
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.tuning.results import p_value, span
-from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
+from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means, p_value, span
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from svc_notebook.tuning.results import ComparedRuns
+    # The name that signatures show.
+    from svc_notebook.tuning.evaluation.comparison import Comparison as ComparedRuns
 
 # Heights of a query with its difference and of a hit.
 QUERY_INCHES, HIT_INCHES = 0.24, 0.34

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from svc_notebook.tuning.results import SearchedVariants
+    from svc_notebook.tuning.variants.result import Search
 
 NEEDED = ("run", "metric", "mean", "low", "high", "judged")
 # Heights of the plot of a search, and of a query with its scores.
 SEARCH_INCHES, QUERY_INCHES = 3.4, 0.25
 
 
-def plot_search(search: SearchedVariants, *, axes: Any = None) -> Plot:
+def plot_search(search: Search, *, axes: Any = None) -> Plot:
     """Draw a variant search: each trial's gain on the tune queries, then the held-out finalists.
 
     A trial on a part of the queries is hollow; the line is the best so far. The second axes shows
@@ -50,7 +50,7 @@ def plot_search(search: SearchedVariants, *, axes: Any = None) -> Plot:
     return Plot(drawn)
 
 
-def _draw_trials(axis: Axes, search: SearchedVariants) -> None:
+def _draw_trials(axis: Axes, search: Search) -> None:
     palette, trace = colours(), search.trace
     whole = (trace["queries"] == search.plan.tune).to_numpy()
     numbers, deltas = trace["trial"].to_numpy(), trace["delta"].to_numpy(dtype=float)
@@ -68,7 +68,7 @@ def _draw_trials(axis: Axes, search: SearchedVariants) -> None:
     axis.set_xlabel("trial", fontsize=8.5, color=palette.ink)
 
 
-def _draw_finalists(axis: Axes, search: SearchedVariants) -> None:
+def _draw_finalists(axis: Axes, search: Search) -> None:
     palette = colours()
     clean(axis, f"the best on {search.plan.holdout:,} held-out queries")
     if search.holdout is None:

@@ -25,7 +25,6 @@ from svc_notebook.faces.editors.judgment_editor.judgments import (
     append_point,
     describe_score,
     fetch,
-    get_all,
     list_metrics,
     measure,
     pool,
@@ -35,7 +34,13 @@ from svc_notebook.faces.editors.judgment_editor.judgments import (
 )
 from svc_notebook.faces.editors.rpc import call, explain
 from svc_notebook.faces.editors.snippets import write_judgments
-from svc_notebook.tuning.evaluation import RECORD_HASH, digest_record, find_changed, read_records
+from svc_notebook.tuning.evaluation import (
+    RECORD_HASH,
+    digest_record,
+    find_changed,
+    find_records,
+    read_records,
+)
 from svc_notebook.tuning.tables import Question, read_questions
 from svc_notebook.tuning.tables import write_table as write_file
 
@@ -271,7 +276,7 @@ class JudgmentEditor(Editor):
         """Return the objectIDs of judged hits that the index no longer has."""
         pooled = {hit.id for hits in pools for hit in hits}
         ids = list({row["objectID"]: None for row in self.value if row["objectID"] not in pooled})
-        hits = await get_all(self.client, self.variants[0].index, ids, ["objectID"])
+        hits = await find_records(self.client, self.variants[0].index, ids, ["objectID"])
         return {object_id for object_id, record in zip(ids, hits, strict=True) if record is None}
 
     async def _find_changed(self) -> set[tuple[str, str, str]]:

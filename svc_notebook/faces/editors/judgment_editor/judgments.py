@@ -21,11 +21,11 @@ from pandas import DataFrame
 
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.data.client import HITS_PER_PAGE, MAX_IDS_PER_REQUEST, AsyncClient
+from svc_notebook.data.client import HITS_PER_PAGE, AsyncClient
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors.hit_cards import POST, PRE
 from svc_notebook.faces.editors.rpc import report_progress
-from svc_notebook.tuning.evaluation import score_runs, summary
+from svc_notebook.tuning.evaluation import find_records, score_runs, summary
 from svc_notebook.tuning.tables import (
     JUDGMENTS,
     KINDS,
@@ -297,21 +297,8 @@ async def fetch(
     answers: Any = (await client.search_many(requests))["results"] if ids else []
     hits = {hit["objectID"]: hit for answer in answers for hit in answer["hits"]}
     not_found = [object_id for object_id in ids if object_id not in hits]
-    records = await get_all(client, variants[0].index, not_found)
+    records = await find_records(client, variants[0].index, not_found)
     return hits | {record["objectID"]: record for record in records if record}
-
-
-async def get_all(
-    client: AsyncClient, index: str, ids: Sequence[str], columns: Sequence[str] | None = None
-) -> list[Any]:
-    """Read records by objectID; `None` for each missing one."""
-    more = {} if columns is None else {"attributesToRetrieve": list(columns)}
-    records: list[Any] = []
-    requests = [{"indexName": index, "objectID": object_id, **more} for object_id in ids]
-    for start in range(0, len(requests), MAX_IDS_PER_REQUEST):
-        part: Any = requests[start : start + MAX_IDS_PER_REQUEST]
-        records += (await client.get_objects(part))["results"]
-    return records
 
 
 def shuffle(pool: Sequence[Pooled], question: Question, seed: int) -> list[Pooled]:
