@@ -25,8 +25,7 @@ from svc_notebook.tuning.interleaving.outcome import draft_teams
 from svc_notebook.tuning.statistics import weigh_evidence
 from svc_notebook.tuning.variants.result import Search
 from svc_notebook.tuning.variants.running_search import RunningSearch, VariantSearch
-from svc_notebook.tuning.variants.samplers import Trial, TrialPlan
-from svc_notebook.tuning.variants.spaces import Space
+from svc_notebook.tuning.variants.spaces import Space, Trial, TrialPlan
 from svc_notebook.tuning.variants.trials import Notes, Result
 
 # The evidence that makes a decision; see `InterleavingOutcome`.

@@ -19,15 +19,17 @@ from svc_notebook import tuning
 from svc_notebook.data.client import Client, background_loop
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.tuning.variants.running_search import RunningSearch
-from svc_notebook.tuning.variants.samplers import (
+from svc_notebook.tuning.variants.spaces import (
+    AS_IT_IS,
     SAMPLERS,
+    Space,
+    Variant,
     budget_of,
     count_variants,
     find_accepted,
     is_gain,
     rungs,
 )
-from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Result
 from tests.tuning.shop import changes_of, client
 

@@ -25,8 +25,7 @@ from svc_notebook.data.session import AnyClient, asynchronous, follow_connection
 from svc_notebook.errors import BadOption, CallFailed, KeyRefused, NotFound, SvcError
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.bundle import read_library
-from svc_notebook.faces.editors.changes import list_interrupted
-from svc_notebook.faces.editors.draft import Draft
+from svc_notebook.faces.editors.changes import Draft, list_interrupted
 from svc_notebook.faces.editors.fallback import Fallback, write_json, write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES, HitDisplay, list_searchable
 from svc_notebook.faces.editors.rpc import (

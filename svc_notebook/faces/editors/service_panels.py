@@ -14,7 +14,7 @@ from svc_notebook.core.display import Html, write_table
 from svc_notebook.errors import BadInput
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
-from svc_notebook.faces.editors.draft import Draft
+from svc_notebook.faces.editors.changes import Draft
 from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.rpc import call, explain, plain
 from svc_notebook.faces.editors.snippets import write_analytics, write_editor

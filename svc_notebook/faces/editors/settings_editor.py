@@ -20,6 +20,7 @@ from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.changes import (
+    Draft,
     changed_settings,
     complete_settings,
     find_setting_conflicts,
@@ -30,7 +31,6 @@ from svc_notebook.faces.editors.changes import (
     tidy_settings,
     without_defaults,
 )
-from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import list_searchable
 from svc_notebook.faces.editors.parameter_panel import (

@@ -27,8 +27,7 @@ from svc_notebook.tuning.evaluation.comparison_summary import (
 from svc_notebook.tuning.plots.runs import plot_search
 from svc_notebook.tuning.statistics import FEW_QUERIES, Floats, max_sign_flips
 from svc_notebook.tuning.variants.query_parts import GuardLoss
-from svc_notebook.tuning.variants.samplers import TrialPlan
-from svc_notebook.tuning.variants.spaces import Variant
+from svc_notebook.tuning.variants.spaces import TrialPlan, Variant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

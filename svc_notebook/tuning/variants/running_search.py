@@ -22,13 +22,15 @@ from svc_notebook.tuning.variants.query_parts import (
     find_losses,
 )
 from svc_notebook.tuning.variants.result import Evidence, Search, weigh
-from svc_notebook.tuning.variants.samplers import (
+from svc_notebook.tuning.variants.spaces import (
+    AS_IT_IS,
     SAMPLERS,
+    Space,
     Trial,
     TrialPlan,
+    Variant,
     find_accepted,
 )
-from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
 
 OnProgress = Callable[[int, int], None]

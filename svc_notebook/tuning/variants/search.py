@@ -29,12 +29,13 @@ from svc_notebook.tuning.variants.query_parts import (
 )
 from svc_notebook.tuning.variants.result import Search
 from svc_notebook.tuning.variants.running_search import OnProgress, RunningSearch, VariantSearch
-from svc_notebook.tuning.variants.samplers import (
+from svc_notebook.tuning.variants.spaces import (
+    Space,
     TrialPlan,
+    Variant,
     budget_of,
     count_variants,
 )
-from svc_notebook.tuning.variants.spaces import Space, Variant
 from svc_notebook.tuning.variants.trials import Notes, TrialIndex
 
 # Rounds over a diagnosed space in the default budget; the coordinate sampler repeats them.

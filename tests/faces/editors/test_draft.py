@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.core.api.validation import same
-from svc_notebook.faces.editors.draft import MAX_UNDO_STEPS, Draft
+from svc_notebook.faces.editors.changes import MAX_UNDO_STEPS, Draft
 
 STEPS = st.lists(
     st.one_of(

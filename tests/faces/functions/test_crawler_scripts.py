@@ -25,7 +25,12 @@ from svc_notebook.faces.functions.blocking import (
     get_crawler,
     try_url,
 )
-from svc_notebook.faces.functions.crawler_scripts import MASK, is_script, read_script, write_script
+from svc_notebook.faces.functions.crawler_configuration import (
+    MASK,
+    is_script,
+    read_script,
+    write_script,
+)
 from svc_notebook.faces.magics.extension import run
 from svc_notebook.service.crawl.extraction import Extractors
 from tests.conftest import Running, start_service, stop_service

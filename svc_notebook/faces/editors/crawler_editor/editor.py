@@ -16,6 +16,7 @@ from svc_notebook.data.client import ID, Tasks, count_ends, crawler_id, list_all
 from svc_notebook.errors import BadInput, BadOption, Refused, SvcError
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.bundle import read_module, read_styles
+from svc_notebook.faces.editors.changes import Draft
 from svc_notebook.faces.editors.crawler_editor.display import (
     describe_crawl,
     draw_trial,
@@ -26,16 +27,17 @@ from svc_notebook.faces.editors.crawler_editor.display import (
     write_configuration,
     write_trial,
 )
-from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.rpc import call, explain, report_progress, wait_for
 from svc_notebook.faces.editors.snippets import write_crawler, write_new_crawler
 from svc_notebook.faces.editors.traits import Texts
 from svc_notebook.faces.functions.crawler_configuration import (
+    MASK,
     SECRETS,
     START_ADDRESS,
     config_of_address,
+    read_script,
+    write_script,
 )
-from svc_notebook.faces.functions.crawler_scripts import MASK, read_script, write_script
 
 Place = tuple[str | int, ...]
 

@@ -26,13 +26,13 @@ from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors.base import JSON, Editor
 from svc_notebook.faces.editors.changes import (
     Document,
+    Draft,
     ObjectChange,
     ReviewedChange,
     by_id,
     change_objects,
     changed_objects,
 )
-from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.rpc import call, report_progress, run_on_loop, wait_for
 from svc_notebook.faces.editors.search_comparison import (
     QueryImpact,

@@ -23,6 +23,7 @@ from svc_notebook.faces.editors.base import JSON
 from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.changes import (
     Document,
+    Draft,
     ObjectChange,
     ReviewedChange,
     by_id,
@@ -47,7 +48,6 @@ from svc_notebook.faces.editors.curation_editors.rule_description import (
     describe_schedule,
     list_records,
 )
-from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES
 from svc_notebook.faces.editors.parameter_panel import (

@@ -15,7 +15,7 @@ from svc_notebook.core.display import format_count, write_table
 from svc_notebook.errors import BadOption, SvcError
 from svc_notebook.faces.editors.base import JSON, Editor, Step
 from svc_notebook.faces.editors.bundle import read_module, read_styles
-from svc_notebook.faces.editors.draft import Draft
+from svc_notebook.faces.editors.changes import Draft
 from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import DENSITIES, draw_hits, list_attributes
 from svc_notebook.faces.editors.judgment_editor import judgments as table

@@ -18,8 +18,8 @@ from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
 from svc_notebook.faces.editors import event_loop
 from svc_notebook.faces.editors.base import JSON, Editor, find_missing_right
 from svc_notebook.faces.editors.bundle import read_module, read_styles
+from svc_notebook.faces.editors.changes import Draft
 from svc_notebook.faces.editors.curation_editors import pins
-from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.fallback import write_line
 from svc_notebook.faces.editors.hit_cards import (
     RankExplanation,

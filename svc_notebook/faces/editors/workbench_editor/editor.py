@@ -21,6 +21,7 @@ from svc_notebook.faces.editors.bundle import read_module, read_styles
 from svc_notebook.faces.editors.changes import (
     AppliedChange,
     Changes,
+    Draft,
     Part,
     diff_part,
     is_same_part,
@@ -32,7 +33,6 @@ from svc_notebook.faces.editors.changes import (
 )
 from svc_notebook.faces.editors.curation_editors.rules import RuleEditor
 from svc_notebook.faces.editors.curation_editors.synonyms import SynonymEditor
-from svc_notebook.faces.editors.draft import Draft
 from svc_notebook.faces.editors.fallback import SNAPSHOT_ROWS, write_line
 from svc_notebook.faces.editors.judgment_editor.editor import JudgmentEditor
 from svc_notebook.faces.editors.query_editor.editor import Action, QueryEditor
