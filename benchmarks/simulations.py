@@ -25,8 +25,8 @@ from svc_notebook.tuning.interleaving.outcome import draft_teams
 from svc_notebook.tuning.statistics import weigh_evidence
 from svc_notebook.tuning.variants.result import Search
 from svc_notebook.tuning.variants.running_search import RunningSearch, VariantSearch
-from svc_notebook.tuning.variants.spaces import Space, Trial, TrialPlan
-from svc_notebook.tuning.variants.trials import Notes, Result
+from svc_notebook.tuning.variants.spaces import Result, Space, Trial, TrialPlan
+from svc_notebook.tuning.variants.trials import Notes
 
 # The evidence that makes a decision; see `InterleavingOutcome`.
 DECISIVE = 20

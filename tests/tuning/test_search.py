@@ -22,6 +22,7 @@ from svc_notebook.tuning.variants.running_search import RunningSearch
 from svc_notebook.tuning.variants.spaces import (
     AS_IT_IS,
     SAMPLERS,
+    Result,
     Space,
     Variant,
     budget_of,
@@ -30,7 +31,6 @@ from svc_notebook.tuning.variants.spaces import (
     is_gain,
     rungs,
 )
-from svc_notebook.tuning.variants.trials import Result
 from tests.tuning.shop import changes_of, client
 
 __all__ = ["client"]

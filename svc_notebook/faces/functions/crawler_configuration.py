@@ -1,8 +1,8 @@
 """Configurations of crawlers as callers give them, also as JavaScript, and as responses show them.
 
-A script `new Crawler({ ... })` is evaluated by the engine of extractors, in a process without files and network. Functions
-become their source text. Module syntax and simple type annotations are removed from a script that
-is not plain JavaScript; every line keeps its number.
+A script `new Crawler({ ... })` is evaluated by the engine of extractors, in a process without files
+and network. Functions become their source text. Module syntax and simple type annotations are
+removed from a script that is not plain JavaScript; every line keeps its number.
 """
 
 from __future__ import annotations

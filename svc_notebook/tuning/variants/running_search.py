@@ -25,13 +25,14 @@ from svc_notebook.tuning.variants.result import Evidence, Search, weigh
 from svc_notebook.tuning.variants.spaces import (
     AS_IT_IS,
     SAMPLERS,
+    Result,
     Space,
     Trial,
     TrialPlan,
     Variant,
     find_accepted,
 )
-from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
+from svc_notebook.tuning.variants.trials import Notes, TrialIndex, score
 
 OnProgress = Callable[[int, int], None]
 

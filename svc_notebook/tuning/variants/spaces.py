@@ -25,7 +25,6 @@ from svc_notebook.tuning.changes.request_part import BY_QUERY, belongs_to_reques
 from svc_notebook.tuning.changes.state import IGNORED_SETTINGS, KINDS, Objects, Scope
 from svc_notebook.tuning.evaluation.runs import FIXED
 from svc_notebook.tuning.proposed_changes.change_spec import read_proposal
-from svc_notebook.tuning.variants.trials import Result
 
 MAX_VALUE_CHARACTERS = 60
 
@@ -150,6 +149,21 @@ MIN_GAIN = 1e-12
 MIN_GAIN_ERRORS, MIN_GAIN_ERRORS_OF_FEW = 1.0, 2.0
 # From this number of tune queries on, one standard error is enough.
 MANY_QUERIES = 50
+
+
+class Result(msgspec.Struct, frozen=True):
+    """One trial: the score of each query, None without a score."""
+
+    variant: dict[str, Any]
+    values: list[float | None]
+    judged: float | None
+    zero: int
+
+    @property
+    def mean(self) -> float:
+        """The mean of the existing scores; without any, a value below every score."""
+        scored = [value for value in self.values if value is not None]
+        return float(np.mean(scored)) if scored else -1.0
 
 
 class Trial(NamedTuple):

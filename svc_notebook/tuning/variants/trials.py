@@ -33,28 +33,13 @@ from svc_notebook.tuning.evaluation.runs import FIXED, add_missing_rows, run
 from svc_notebook.tuning.evaluation.scores import count_failures, evaluate, score_runs
 from svc_notebook.tuning.statistics import t_interval
 from svc_notebook.tuning.tables.tables import QUESTION
-from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
+from svc_notebook.tuning.variants.spaces import AS_IT_IS, Result, Variant
 
 # The metric of suggestions, and the columns of their gain.
 METRIC = "ndcg@10"
 GAIN_COLUMNS = [
     "proposed", "measured", "before", "after", "delta", "low", "high", "document",
 ]  # fmt: skip
-
-
-class Result(msgspec.Struct, frozen=True):
-    """One trial: the score of each query, None without a score."""
-
-    variant: dict[str, Any]
-    values: list[float | None]
-    judged: float | None
-    zero: int
-
-    @property
-    def mean(self) -> float:
-        """The mean of the existing scores; without any, a value below every score."""
-        scored = [value for value in self.values if value is not None]
-        return float(np.mean(scored)) if scored else -1.0
 
 
 class TrialIndex:
