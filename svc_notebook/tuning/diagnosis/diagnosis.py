@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from pandas import DataFrame
 from svc_notebook.data.client import AsyncClient, OnProgress
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, CallFailed
 from svc_notebook.tuning.changes.request_part import WordCounts, belongs_to_request
 from svc_notebook.tuning.changes.state import KINDS, IndexConfiguration, read_state
 from svc_notebook.tuning.diagnosis.findings import Finding, find_all
@@ -24,18 +24,11 @@ from svc_notebook.tuning.diagnosis.plan import (
     SearchBudget,
     plan_queries,
 )
-from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
-from svc_notebook.tuning.diagnosis.value_trials import (
-    NO_EFFECT,
-    UNTRIED,
-    Gain,
-    TriedValue,
-    ValueTrials,
-)
+from svc_notebook.tuning.diagnosis.result import NO_EFFECT, UNTRIED, RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.measurement import missing
 from svc_notebook.tuning.evaluation.metrics import deepest, read_measures
 from svc_notebook.tuning.evaluation.runs import require_budget
-from svc_notebook.tuning.statistics import check_seed
+from svc_notebook.tuning.statistics import check_seed, t_interval
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
     Queries,
@@ -45,7 +38,7 @@ from svc_notebook.tuning.tables.tables import (
 )
 from svc_notebook.tuning.variants.query_parts import tune_part
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
-from svc_notebook.tuning.variants.trials import TrialIndex
+from svc_notebook.tuning.variants.trials import TrialIndex, score
 
 FINDINGS = ["finding", "queries", "share", "evidence"]
 PROPOSALS = [
@@ -335,3 +328,91 @@ def _row(tried: TriedValue, gain: Gain, evidence: str, base: Mapping[str, Any]) 
         "touched": gain.touched, "gain": gain.mean, "low": gain.low, "high": gain.high,
         "evidence": evidence,
     }  # fmt: skip
+
+
+HARMFUL = "lowers the score alone, with its whole interval"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The mean difference of one value alone, and the number of queries whose score changes."""
+
+    mean: float
+    low: float
+    high: float
+    touched: int
+
+
+@dataclass(frozen=True)
+class TriedValue:
+    """A value of a lever, with its gain, or the reason why it has none."""
+
+    lever: Lever
+    value: Any
+    gain: Gain | None = None
+    failure: str = ""
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The values of parameters, with those without which the value has no effect."""
+        return {**self.lever.together, self.lever.name: self.value}
+
+    @property
+    def reason(self) -> str:
+        """Why the value is not proposed; empty if it does no harm."""
+        return HARMFUL if self.gain and self.gain.high < 0 else self.failure
+
+
+@dataclass
+class ValueTrials:
+    """The trials of values, each alone, on top of the variant `base`."""
+
+    seen: Observation
+    tried: TrialIndex
+    metric: str
+    seed: int
+    base: Variant
+    budget: SearchBudget
+    before: Any = field(default_factory=lambda: np.array([]))
+
+    async def run(self, levers: Sequence[Lever], on_tried: Any) -> list[TriedValue]:
+        """Try every value; one that the service refuses has the error as its failure."""
+        size = len(self.seen.queries)
+        self.budget.take(size)
+        base = await self.tried.run(self.base, self.seen.queries)
+        self.before = self._values(base)
+        shown = _ranked(base)
+        on_tried()
+        tried = []
+        for lever in levers:
+            for value in lever.values:
+                if not self.budget.take(size):
+                    tried.append(TriedValue(lever, value, failure=UNTRIED))
+                    continue
+                tried.append(await self._try(lever, value, shown))
+                on_tried()
+        return tried
+
+    async def _try(self, lever: Lever, value: Any, shown: list[tuple[Any, ...]]) -> TriedValue:
+        choices = {**self.base.choices, **lever.together, lever.name: value}
+        try:
+            hits = await self.tried.run(Variant(choices), self.seen.queries)
+        except CallFailed as error:
+            return TriedValue(lever, value, failure=str(error))
+        if _ranked(hits) == shown:
+            return TriedValue(lever, value, failure=NO_EFFECT)
+        return TriedValue(lever, value, self._gain(hits))
+
+    def _values(self, hits: DataFrame) -> Any:
+        values, _, _ = score(hits, self.seen.queries, self.seen.judged, self.metric, {})
+        return np.array(values, dtype=np.float64)
+
+    def _gain(self, hits: DataFrame) -> Gain:
+        deltas = self._values(hits) - self.before
+        mean, low, high = t_interval(deltas)
+        return Gain(mean, low, high, int((np.nan_to_num(deltas) != 0).sum()))
+
+
+def _ranked(hits: DataFrame) -> list[tuple[Any, ...]]:
+    columns = hits[[*QUESTION, "objectID"]].astype(object)
+    return list(columns.where(columns.notna(), None).itertuples(index=False, name=None))

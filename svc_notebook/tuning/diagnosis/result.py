@@ -16,11 +16,13 @@ from svc_notebook.core.display import (
     text_of,
     write_table,
 )
-from svc_notebook.tuning.diagnosis.value_trials import NO_EFFECT, UNTRIED
 from svc_notebook.tuning.statistics import FEW_QUERIES
 
 MAX_VALUE_CHARACTERS = 60
 SHOWN_PROPOSALS = 10
+# Reasons why a value is left out.
+NO_EFFECT = "changes no hit of these queries on this service"
+UNTRIED = "not tried: the budget of searches is used up"
 
 
 @dataclass(frozen=True, repr=False, eq=False)
