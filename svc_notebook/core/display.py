@@ -122,6 +122,12 @@ def join_first(texts: Sequence[str], separator: str = ", ", last: str = " and ")
     return separator.join(texts[:MAX_JOINED]) + (f"{last}{more:,} more" if more > 0 else "")
 
 
+def write_headed(head: str, *lines: str) -> str:
+    """Write texts as HTML paragraphs, the first one bold."""
+    paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
+    return f"<div><p><b>{escape(head)}</b></p>{paragraphs}</div>"
+
+
 def write_list(texts: Iterable[str]) -> str:
     """Write texts as an HTML list; empty without texts."""
     items = "".join(f"<li>{escape(text)}</li>" for text in texts)

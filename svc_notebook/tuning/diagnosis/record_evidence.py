@@ -6,7 +6,6 @@ attributes are measured by how far each agrees with the grades of the same query
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from pandas import DataFrame
 
 from svc_notebook.tuning.diagnosis.observation import Observation
 from svc_notebook.tuning.evaluation.record_texts import attribute_texts, fold_words, split_words
+from svc_notebook.tuning.variants.trials import suggested_id
 
 MIN_PART_LETTERS = 2
 MAX_SUGGESTED_PAIRS = 20
@@ -37,7 +37,13 @@ class CompoundPairs:
     @property
     def synonyms(self) -> list[dict[str, Any]]:
         """The one-way synonyms with which the queries match the records."""
-        return [_make_synonym(*pair) for pair, _ in self.counts.most_common(MAX_SUGGESTED_PAIRS)]
+        return [
+            {
+                "objectID": suggested_id(text, other), "type": "oneWaySynonym", "input": text,
+                "synonyms": [other],
+            }
+            for (text, other), _ in self.counts.most_common(MAX_SUGGESTED_PAIRS)
+        ]  # fmt: skip
 
 
 def find_compounds(seen: Observation) -> dict[str, CompoundPairs]:
@@ -81,14 +87,6 @@ def _compare_words(
 
 def _is_part(word: str) -> bool:
     return len(word) >= MIN_PART_LETTERS or word.isdigit()
-
-
-def _make_synonym(text: str, other: str) -> dict[str, Any]:
-    digest = hashlib.sha256(f"{text}\0{other}".encode()).hexdigest()[:8]
-    return {
-        "objectID": f"suggested-{digest}", "type": "oneWaySynonym", "input": text,
-        "synonyms": [other],
-    }  # fmt: skip
 
 
 class NumericAttribute(NamedTuple):

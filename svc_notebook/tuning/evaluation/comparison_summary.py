@@ -137,20 +137,22 @@ def _apart(comparison: Comparison, run: str) -> str:
     return ", ".join(f"{int(mask.sum()):,} {words}" for words, mask in counts.items() if mask.any())
 
 
+def find_extremes(comparison: Comparison, run: str, count: int) -> tuple[DataFrame, DataFrame]:
+    """Return the queries that gain most by the first metric, and those that lose most."""
+    rows = comparison.scores
+    of_run = rows[(rows["run"] == run) & (rows["metric"] == comparison.metrics[0])]
+    deltas = of_run.dropna(subset="delta")
+    won, lost = deltas[deltas["delta"] > 0], deltas[deltas["delta"] < 0]
+    return won.nlargest(count, "delta"), lost.nsmallest(count, "delta")
+
+
 def _extremes(comparison: Comparison) -> Iterator[str]:
-    first = comparison.metrics[0]
     for name in comparison.variants:
-        scores = comparison.scores
-        compared = scores[(scores["run"] == name) & (scores["metric"] == first)].dropna(
-            subset="delta"
-        )
-        for title, part in (
-            ("won most", compared[compared["delta"] > 0].nlargest(SHOWN_QUERIES, "delta")),
-            ("lost most", compared[compared["delta"] < 0].nsmallest(SHOWN_QUERIES, "delta")),
-        ):
+        parts = find_extremes(comparison, name, SHOWN_QUERIES)
+        for title, part in zip(("won most", "lost most"), parts, strict=True):
             if len(part):
                 yield f'<p style="margin:.6em 0 0"><b>{escape(f"{_short(name)} {title}")}</b></p>'
-                yield _table(["query", first, ""], _rows(part), words=1)
+                yield _table(["query", comparison.metrics[0], ""], _rows(part), words=1)
 
 
 def _rows(part: DataFrame) -> list[list[str]]:

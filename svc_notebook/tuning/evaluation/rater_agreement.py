@@ -56,7 +56,7 @@ def agreement(judgments: Table) -> DataFrame:
     0  equal ratings  anna, ben  0.500000     2
     1  Cohen's kappa  anna, ben  0.333333     2
     """
-    table = _by_rater(check_judgments(judgments))
+    table = by_rater(check_judgments(judgments))
     if table.shape[1] < 2:
         raise BadInput("agreement needs the judgments of two raters or more, named in `rater`")
     return DataFrame(_agreements(table), columns=AGREEMENT)
@@ -213,7 +213,7 @@ def _ideals(gains: DataFrame, depth: int) -> DataFrame:
 
 def _pair_raters(judgments: Table, raters: Sequence[str] | None) -> DataFrame:
     """Return the hits that both raters have rated, with a column for each of the two."""
-    table = _by_rater(check_judgments(judgments))
+    table = by_rater(check_judgments(judgments))
     names = [str(name) for name in table.columns] if raters is None else [*raters]
     if len(names) != 2 or len({*names}) != 2 or not {*names} <= {*table.columns}:
         listed = ", ".join(repr(str(name)) for name in table.columns) or "none"
@@ -224,7 +224,8 @@ def _pair_raters(judgments: Table, raters: Sequence[str] | None) -> DataFrame:
     return pairs
 
 
-def _by_rater(judgments: DataFrame) -> DataFrame:
+def by_rater(judgments: DataFrame) -> DataFrame:
+    """Return a column of ratings for each rater, and a row for each rated hit."""
     rated = judgments[judgments["rating"].notna()]
     return rated.pivot(index=[*QUESTION, "objectID"], columns="rater", values="rating")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import io
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame
@@ -61,6 +63,14 @@ DARK = {
 LIGHT = {"figure.facecolor": "#ffffff", "axes.facecolor": "#ffffff", "savefig.facecolor": "#ffffff"}
 MAX_OPEN_CODE_CHARACTERS = 800  # characters of code that are not folded
 DOTS_PER_INCH = 160  # dots per inch
+
+
+def check_path(path: str | os.PathLike[str]) -> Path:
+    """Return the path of a page; raise `BadInput` for another suffix than that of HTML."""
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"unsupported format `{target.suffix}`; use .html")
+    return target
 
 
 def write_page(title: str, about: Iterable[str], parts: Iterable[str]) -> str:

@@ -22,9 +22,15 @@ from svc_notebook.core.files import write_named_file
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.state import write_differences
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, judged_shares, notes
+from svc_notebook.tuning.evaluation.comparison_summary import (
+    definitions,
+    find_extremes,
+    judged_shares,
+    notes,
+)
 from svc_notebook.tuning.evaluation.scores import summary
 from svc_notebook.tuning.html_report.page import (
+    check_path,
     draw,
     write_code,
     write_figures,
@@ -88,9 +94,7 @@ def report(
     >>> svc.tuning.report(impact, "impact.html", title="Plurals").name
     'impact.html'
     """
-    target = Path(path).expanduser()
-    if target.suffix.lower() not in (".html", ".htm"):
-        raise BadInput(f"unsupported format `{target.suffix}`; use .html")
+    target = check_path(path)
     compared = _comparison_of(subject)
     made = change if change is not None else subject.change if isinstance(subject, Impact) else None
     parts = [
@@ -203,12 +207,9 @@ def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None)
 
 
 def _write_extremes(compared: Comparison, titles: Mapping[str, str] | None) -> str:
-    run, metric = compared.variants[0], compared.metrics[0]
-    rows = compared.scores
-    deltas = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
+    run = compared.variants[0]
     columns = ["query", "filters", "before", "after", "delta", "hits_before", "hits_after"]
-    won = deltas[deltas["delta"] > 0].nlargest(SHOWN_QUERIES, "delta")[columns]
-    lost = deltas[deltas["delta"] < 0].nsmallest(SHOWN_QUERIES, "delta")[columns]
+    won, lost = (part[columns] for part in find_extremes(compared, run, SHOWN_QUERIES))
     tops = [
         draw(
             lambda row=row: plot_tops(  # type: ignore[misc]

@@ -23,6 +23,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.state import write_differences
 from svc_notebook.tuning.evaluation.ranked_lists import find_overlaps
 from svc_notebook.tuning.html_report.page import (
+    check_path,
     write_figures,
     write_page,
     write_section,
@@ -126,11 +127,10 @@ class TrafficPreview:
         >>> seen.report("preview.html").name
         'preview.html'
         """
-        target = Path(path).expanduser()
-        if target.suffix.lower() not in (".html", ".htm"):
-            raise BadInput(f"unsupported format `{target.suffix}`; use .html")
+        target = check_path(path)
         parts = _write_parts(self, dict(titles) if titles is not None else {})
-        write_named_file(target, write_page(f"{self.impact.index}: preview", [_about()], parts))
+        about = f"Written {now()}. Nothing was saved."
+        write_named_file(target, write_page(f"{self.impact.index}: preview", [about], parts))
         return target
 
 
@@ -198,10 +198,6 @@ async def _read_top(client: AsyncClient, index: str, top: int) -> DataFrame:
         (row["search"], "", row["count"]) for row in answer["searches"] if row["search"].strip()
     ]
     return DataFrame(rows, columns=[*QUESTION, "frequency"])
-
-
-def _about() -> str:
-    return f"Written {now()}. Nothing was saved."
 
 
 def _write_parts(preview: TrafficPreview, titles: Mapping[str, str]) -> Iterable[str]:

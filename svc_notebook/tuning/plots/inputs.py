@@ -20,6 +20,7 @@ from svc_notebook.data.plots import (
     short,
 )
 from svc_notebook.errors import BadInput
+from svc_notebook.tuning.evaluation.rater_agreement import by_rater
 from svc_notebook.tuning.statistics import cohen
 from svc_notebook.tuning.tables.sampling import zero_shares
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments
@@ -108,7 +109,8 @@ def plot_confusion(
     """
     judged = check_judgments(judgments)
     first, other = _two(judged, raters)
-    both = _paired(judged, [first, other])
+    rated = by_rater(judged).reindex(columns=[first, other])
+    both = rated.dropna().to_numpy(dtype=float)
     grades = np.unique(both) if len(both) else np.zeros(0)
     axis: Axes = make_axes(axes, 1, 1, 1.3 + 0.42 * max(len(grades), 3))[0]
     kappa = cohen(both, weighted=True) if len(both) else float("nan")
@@ -143,12 +145,6 @@ def _two(judged: DataFrame, raters: tuple[str, str] | None) -> tuple[str, str]:
         if name not in names:
             raise BadInput(f"no judgments of the rater {name!r}; raters are {', '.join(names)}")
     return raters
-
-
-def _paired(judged: DataFrame, raters: list[str]) -> Any:
-    rated = judged[judged["rating"].notna() & judged["rater"].isin(raters)]
-    table = rated.pivot(index=[*QUESTION, "objectID"], columns="rater", values="rating")
-    return table.reindex(columns=raters).dropna().to_numpy(dtype=float)
 
 
 def _draw_counts(axis: Axes, both: Any, grades: Any) -> None:

@@ -21,11 +21,9 @@ from svc_notebook.tuning.changes.request_part import (
     RequestFiller,
     WordCounts,
     split_change,
-    write_code,
 )
 from svc_notebook.tuning.changes.scratch_copy import AsyncScratch
 from svc_notebook.tuning.changes.state import (
-    Delta,
     Deltas,
     Differences,
     Objects,
@@ -47,6 +45,7 @@ from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.proposed_changes.change_spec import (
     Proposal,
+    add_request,
     read_proposal,
     warn_of_rule_filters,
 )
@@ -217,18 +216,16 @@ async def impact(
     comparison = None
     if judgments is not None:
         comparison = compare(before, after, judgments, metrics, **options)
-    changed = tabulate(deltas)
-    if request:
-        changed.attrs["svc"] = {"request": request, "code": write_code(index, request)}
+    changed = add_request(tabulate(deltas), index, request)
     return Impact(index, changed, by, before, after, comparison)
 
 
 async def find_deltas(client: AsyncClient, index: str, objects: Mapping[Scope, Objects]) -> Deltas:
     """Return what these settings, synonyms and rules would change in an index."""
-    deltas: dict[Scope, Delta] = {}
-    for scope, proposed in objects.items():
-        deltas[scope] = differ(scope, await read_part(client, index, scope, proposed), proposed)
-    return deltas
+    return {
+        scope: differ(scope, await read_part(client, index, scope, proposed), proposed)
+        for scope, proposed in objects.items()
+    }
 
 
 async def _try(

@@ -6,6 +6,7 @@ Rules whose filters no record matches are warned of.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from itertools import chain
 from typing import Any
 
@@ -84,19 +85,17 @@ async def apply(
     for_index, request = split_change(change)
     caller = asynchronous(client)
     if request and not any(for_index.values()):
-        return _add_request(tabulate_change(None), index, request)
+        return add_request(tabulate_change(None), index, request)
     proposed = read_proposal(for_index)
     (await check_attributes(caller, index, proposed.get("settings", {}))).warn()
     await warn_of_rule_filters(caller, index, proposed)
-    if is_scratch(index):  # a private copy, without a journal
+    # A scratch copy is private, and has no journal.
+    async with nullcontext() if is_scratch(index) else journalled_write.alone(caller, index):
         made = await journalled_write.write_change(caller, index, proposed, note=note)
-        return _add_request(tabulate_change(made), index, request)
-    async with journalled_write.alone(caller, index):
-        made = await journalled_write.write_change(caller, index, proposed, note=note)
-    return _add_request(tabulate_change(made), index, request)
+    return add_request(tabulate_change(made), index, request)
 
 
-def _add_request(made: Differences, index: str, request: Mapping[str, Any]) -> Differences:
+def add_request(made: Differences, index: str, request: Mapping[str, Any]) -> Differences:
     """Add the part of a change that belongs to each search, as parameters and as code."""
     if request:
         facts = {"request": dict(request), "code": write_code(index, request)}

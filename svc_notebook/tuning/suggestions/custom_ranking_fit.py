@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from svc_notebook.core.display import format_difference, format_number
+from svc_notebook.core.display import format_difference, format_number, write_headed
 from svc_notebook.data.client import AsyncClient, browse_pages
 from svc_notebook.data.declarations import public
 from svc_notebook.data.session import AnyClient, asynchronous
@@ -114,9 +113,7 @@ class CustomRankingFit:
         return "\n".join(_describe(self))
 
     def _repr_html_(self) -> str:
-        head, *lines = _describe(self)
-        paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
-        return f"<div><p><b>{escape(head)}</b></p>{paragraphs}</div>"
+        return write_headed(*_describe(self))
 
 
 def _describe(fit: CustomRankingFit) -> list[str]:
@@ -272,24 +269,21 @@ def _rankings(chosen: Sequence[NumericAttribute]) -> list[list[str]]:
     return [*([sort] for sort in sorts), *(list(pair) for pair in pairs)]
 
 
+@dataclass
 class _FitTrials:
     """Custom rankings tried on the tune queries."""
 
-    def __init__(
-        self, client: AsyncClient, index: str, tune: DataFrame, held: DataFrame,
-        judged: DataFrame, metric: str, k: int, seed: int,
-    ) -> None:  # fmt: skip
-        self.client = client
-        self.index = index
-        self.tune = tune
-        self.held = held
-        self.judged = judged
-        self.metric = metric
-        self.k = k
-        self.seed = seed
-        self.settings: Mapping[str, Any] = {}
-        self.before = 0.0
-        self.trace: list[tuple[list[str], float, float]] = []
+    client: AsyncClient
+    index: str
+    tune: DataFrame
+    held: DataFrame
+    judged: DataFrame
+    metric: str
+    k: int
+    seed: int
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    before: float = 0.0
+    trace: list[tuple[list[str], float, float]] = field(default_factory=list)
 
     async def open(self) -> None:
         """Read the settings, and measure the index as it is."""

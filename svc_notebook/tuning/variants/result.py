@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.core.api.parameters import LOCAL_PARAMETERS
-from svc_notebook.core.display import format_count, format_difference
+from svc_notebook.core.display import format_count, format_difference, write_headed
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.request_part import write_code
 from svc_notebook.tuning.changes.snapshots import Snapshot
@@ -163,9 +162,7 @@ class Search:
         return "\n".join(_describe(self))
 
     def _repr_html_(self) -> str:
-        head, *lines = _describe(self)
-        paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
-        return f"<div><p><b>{escape(head)}</b></p>{paragraphs}</div>"
+        return write_headed(*_describe(self))
 
 
 def _describe(search: Search) -> list[str]:
