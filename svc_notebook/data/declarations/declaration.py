@@ -68,6 +68,12 @@ ENTRIES = {
     "forward": SharedEntry(
         "forward : bool, default False", "Make the same changes to the replicas.", False
     ),
+    "gains": SharedEntry(
+        "gains : dict of float, default None",
+        "Gain of each rating; None uses the rating itself. Gains of several raters are\n"
+        "    averaged.",
+        None,
+    ),
     "height": SharedEntry(
         "height : int, default 560",
         "Height in pixels, at least 240; None is as high as the content.",
@@ -84,12 +90,17 @@ ENTRIES = {
     ),
     "k": SharedEntry("k : int, default 10", "Number of hits of each query.", 10),
     "limit": SharedEntry("limit : int, default 1000", "Maximum number of rows, up to 1,000.", 1000),
+    "metric": SharedEntry("metric : str, default the first", "Name of the metric.", None),
     "note": SharedEntry('note : str, default ""', "Note in the journal.", ""),
     "object_id": SharedEntry("object_id : str or int", "objectID of the record."),
     "query": SharedEntry('query : str, default ""', 'Query; "" matches every record.', ""),
+    "relevant": SharedEntry(
+        "relevant : float, default 1", "Minimum gain of a relevant record.", 1.0
+    ),
     "reveal": SharedEntry(
         "reveal : bool, default False", "Return the key as text instead of masked.", False
     ),
+    "seed": SharedEntry("seed : int, default 0", "Seed of the random numbers.", 0),
     "unjudged": SharedEntry(
         "unjudged : {'zero', 'skip', 'bound'}, default 'zero'",
         "Treatment of hits without a judgment: no gain, left out, or both bounds of the\n"
@@ -121,6 +132,7 @@ CALLBACK = "on_progress"
 CALL_FAILED = "CallFailed"
 # A name alone below `Raises` gets its text from here.
 ERRORS = {
+    "BadRecord": "If a judgment is not valid.",
     CALL_FAILED: "If the service cannot be reached or refuses the call.",
     "NotFound": "If the index does not exist.",
     "TaskFailed": "If the service accepts the write but does not publish it within 600 seconds.",
@@ -346,7 +358,7 @@ def verb_only(*verbs: VerbDeclaration, **facts: Any) -> Callable[[F], F]:
     return declare
 
 
-def described(like: str | None) -> Callable[[F], F]:
+def described(like: str | None = None) -> Callable[[F], F]:
     """Complete the docstring of a function that is offered where it is defined."""
 
     def complete_docstring(function: F) -> F:

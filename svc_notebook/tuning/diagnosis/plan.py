@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from pandas import DataFrame
 
+from svc_notebook.data.declarations import described
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.observation import list_words
 from svc_notebook.tuning.evaluation.runs import check_budget
@@ -57,6 +58,7 @@ class SearchBudget:
         return True
 
 
+@described()
 def plan_diagnosis(
     judgments: Table,
     queries: Queries | None = None,
@@ -69,15 +71,10 @@ def plan_diagnosis(
 
     Parameters
     ----------
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     queries : str, list, DataFrame or path, default those of the judgments
         Queries to read.
     holdout : float, default 0.3
         Share of the queries that are not read, from 0 up to 1; 0 reads all.
-    seed : int, default 0
-        Seed of the random numbers.
     budget : int, default None
         Maximum number of searches; None allows 100 for each query besides those that read the
         index.

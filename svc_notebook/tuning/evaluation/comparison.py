@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.data.declarations import described
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.comparison_summary import write_html, write_text
 from svc_notebook.tuning.evaluation.ranked_lists import find_moves, find_overlaps, known_gains
@@ -229,6 +230,7 @@ class Comparison:
         return write_html(self)
 
 
+@described()
 def compare(
     a: Table,
     b: Table | Sequence[DataFrame] | Mapping[str, DataFrame],
@@ -250,26 +252,13 @@ def compare(
         Base run, as `run` returns it.
     b : DataFrame, list or dict of DataFrame, or path
         Runs to compare with it: a table, a list of tables, or tables by name.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     metrics : str or list of str, default 'ndcg@10'
         Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
         `rbp(p)`, `judged@k`.
-    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
-        Treatment of hits without a judgment: no gain, left out, or both bounds of the
-        score.
-    gains : dict of float, default None
-        Gain of each rating; None uses the rating itself. Gains of several raters are
-        averaged.
-    relevant : float, default 1
-        Minimum gain of a relevant record.
     queries : str, list, DataFrame or path, default None
         Queries with `weight`, `stratum` and `split`.
     resamples : int, default 10000
         Number of resamples of intervals and tests.
-    seed : int, default 0
-        Seed of the random numbers.
 
     Returns
     -------

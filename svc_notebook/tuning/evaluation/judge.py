@@ -333,8 +333,6 @@ async def try_judge(
         Judge, as `rate` takes it, such as a `ModelJudge`.
     n : int, default 10
         Number of pairs, 1 or more.
-    seed : int, default 0
-        Seed of the random numbers.
     **options
         Options of `rate`.
 

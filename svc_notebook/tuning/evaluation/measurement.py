@@ -56,11 +56,6 @@ async def measure(
         Number of hits of each query.
     name : str, default the index and the parameters
         Name of the run.
-    gains : dict of float, default None
-        Gain of each rating; None uses the rating itself. Gains of several raters are
-        averaged.
-    relevant : float, default 1
-        Minimum gain of a relevant record.
 
     Returns
     -------
@@ -114,7 +109,6 @@ async def missing(index: str, judgments: Table, *, client: AnyClient | None = No
     Raises
     ------
     BadRecord
-        If a judgment is not valid.
     NotFound
 
     Examples
@@ -156,7 +150,6 @@ async def add_values(
     BadInput
         If no judged record has a number in the attribute.
     BadRecord
-        If a judgment is not valid.
     NotFound
 
     Examples
@@ -199,7 +192,6 @@ async def find_changed(
     Raises
     ------
     BadRecord
-        If a judgment is not valid.
     NotFound
 
     Examples

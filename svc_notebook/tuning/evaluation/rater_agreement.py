@@ -62,6 +62,7 @@ def agreement(judgments: Table) -> DataFrame:
     return DataFrame(_agreements(table), columns=AGREEMENT)
 
 
+@described()
 def grade_agreement(
     judgments: Table, raters: Sequence[str] | None = None, *, seed: int = 0
 ) -> DataFrame:
@@ -73,8 +74,6 @@ def grade_agreement(
         Judgments with the columns `query`, `objectID`, `rating` and `rater`.
     raters : list of str, default the two of the judgments
         Names of two raters.
-    seed : int, default 0
-        Seed of the random numbers.
 
     Returns
     -------
@@ -89,7 +88,6 @@ def grade_agreement(
     BadInput
         If there are not two raters, or they share no hit.
     BadRecord
-        If a judgment is not valid.
 
     Examples
     --------
@@ -142,6 +140,7 @@ def disagreements(judgments: Table, raters: Sequence[str] | None = None) -> Data
     return ordered[ordered["difference"] != 0].reset_index(drop=True)
 
 
+@described()
 def next_to_judge(a: Table, b: Table, judgments: Table, n: int = 20) -> DataFrame:
     """Return the unjudged hits whose ratings could change the difference of two runs most.
 
@@ -151,9 +150,6 @@ def next_to_judge(a: Table, b: Table, judgments: Table, n: int = 20) -> DataFram
         Run, as `run` returns it.
     b : DataFrame, list of dict or path
         Run to compare with it.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     n : int, default 20
         Maximum number of hits, 1 or more.
 

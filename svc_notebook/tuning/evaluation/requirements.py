@@ -169,8 +169,6 @@ async def check_relevance(
         Search parameters of every query.
     k : int, default as many as the metrics need, at least 10
         Number of hits of each query.
-    relevant : float, default 1
-        Minimum gain of a relevant record.
     save : path, default None
         CSV or Parquet file that the run is written to, as a baseline.
     seed : int, default 0

@@ -10,6 +10,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.core.terminal import warn_user
+from svc_notebook.data.declarations import described
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.metrics import (
     FAMILIES,
@@ -55,6 +56,7 @@ OF_QUERIES = ("weight", "stratum", "split")
 MAX_USUAL_GRADE = 10
 
 
+@described()
 def evaluate(
     runs: Table,
     judgments: Table,
@@ -75,20 +77,9 @@ def evaluate(
     ----------
     runs : DataFrame, list of dict or path
         Runs, as `run` returns them, or a CSV or Parquet file of them.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     metrics : str or list of str, default 'ndcg@10'
         Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
         `rbp(p)`, `judged@k`, `value@k`.
-    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
-        Treatment of hits without a judgment: no gain, left out, or both bounds of the
-        score.
-    gains : dict of float, default None
-        Gain of each rating; None uses the rating itself. Gains of several raters are
-        averaged.
-    relevant : float, default 1
-        Minimum gain of a relevant record.
     queries : str, list, DataFrame or path, default None
         Queries with `weight`, `stratum` and `split`, which become columns of the result.
 

@@ -51,8 +51,6 @@ def plot_deltas(
     ----------
     comparison : Comparison
         Result of `compare`.
-    metric : str, default the first
-        Name of the metric.
     run : str, default the first
         Name of the run that is compared with the base.
     top : int, default 8
@@ -178,8 +176,6 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
     ----------
     comparison : Comparison
         Result of `compare`.
-    metric : str, default the first
-        Name of the metric.
 
     Raises
     ------

@@ -38,16 +38,10 @@ MAX_GRADE_BARS = 12
 def plot_grades(judgments: Table, *, axes: Any = None) -> Plot:
     """Plot the number of hits of each grade.
 
-    Parameters
-    ----------
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
 
     Raises
     ------
     BadRecord
-        If a judgment is not valid.
 
     Examples
     --------
@@ -98,7 +92,6 @@ def plot_confusion(
     BadInput
         If there are fewer than two raters, or no such rater.
     BadRecord
-        If a judgment is not valid.
 
     Examples
     --------

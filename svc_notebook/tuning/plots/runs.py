@@ -104,8 +104,6 @@ def plot_variants(
     ----------
     scores : DataFrame
         Result of `evaluate`.
-    metric : str, default the first
-        Name of the metric.
     top : int, default 25
         Maximum number of queries, those whose scores differ most; 1 or more.
 
@@ -174,6 +172,7 @@ def _draw_heatmap(axis: Axes, values: Any, queries: list[str], runs: list[str]) 
     axis.spines[["left", "bottom"]].set_visible(False)
 
 
+@described()
 def plot_judged(summary: DataFrame, metric: str | None = None, *, axes: Any = None) -> Plot:
     """Plot the mean of each run with its interval, and the share of judged hits.
 
@@ -181,8 +180,6 @@ def plot_judged(summary: DataFrame, metric: str | None = None, *, axes: Any = No
     ----------
     summary : DataFrame
         Result of `summary`.
-    metric : str, default the first
-        Name of the metric.
     axes : sequence of two Axes, default None
         Axes to draw into; None creates a figure.
 

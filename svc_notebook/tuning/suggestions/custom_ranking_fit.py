@@ -177,8 +177,6 @@ async def fit_custom_ranking(
         Share of the queries to hold out.
     k : int, default as many as the metric needs, at least 10
         Number of hits of each query.
-    seed : int, default 0
-        Seed of the random numbers.
 
     Returns
     -------

@@ -348,6 +348,7 @@ def read_quepid(path: str | os.PathLike[str]) -> DataFrame:
     return check_judgments(DataFrame(rated).drop_duplicates() if rated else rated)
 
 
+@described()
 def write_quepid(judgments: Table, path: str | os.PathLike[str]) -> None:
     """Write judgments as Quepid imports them, as CSV or JSON.
 
@@ -355,9 +356,6 @@ def write_quepid(judgments: Table, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     path : path
         File to write; its suffix is `.csv` or `.json`.
 
@@ -367,7 +365,6 @@ def write_quepid(judgments: Table, path: str | os.PathLike[str]) -> None:
         If the suffix is not supported, the file cannot be written, or a query has several
         filters.
     BadRecord
-        If a judgment is not valid.
 
     Examples
     --------

@@ -98,8 +98,6 @@ async def search(
         Share of the queries to hold out.
     best : int, default 3
         Number of variants that are compared on the held-out queries.
-    seed : int, default 0
-        Seed of the random numbers.
     guard : str, list, DataFrame or path, default None
         Judged queries whose score must not fall, such as the most frequent ones. A variant that
         lowers the score of one is refused, and the query is named. Up to 12 variants are tried
