@@ -121,10 +121,21 @@ def connect(
     --------
     >>> client = svc.connect(url="http://127.0.0.1:8108", app_id="SHOP", api_key="key")
     """
-    client = _connect(
-        profile, data=data, stay=stay, allow_private_crawl=allow_private_crawl,
-        search_timeout=search_timeout, embedder=embedder, reranker=reranker, **values,
-    )  # fmt: skip
+    given = (data, search_timeout, embedder, reranker)
+    if not (stay or allow_private_crawl or any(value is not None for value in given)):
+        client = session.connect(profile, **values)
+    elif profile not in (None, LOCAL):
+        raise BadOption(
+            "`data`, `stay`, `allow_private_crawl`, `search_timeout`, `embedder` and `reranker` "
+            f"apply to the local service, not to `{profile}`"
+        )
+    else:
+        check_choice(LOCAL, values)
+        running = local(
+            data, stay=stay, allow_private_crawl=allow_private_crawl,
+            search_timeout=search_timeout, embedder=embedder, reranker=reranker,
+        )  # fmt: skip
+        client = session.connect_local(running, **values)
     _warn_of_interruptions(client)
     return client
 
@@ -136,33 +147,6 @@ def _warn_of_interruptions(client: Client) -> None:
 
     for text in describe_interruptions(client, STARTED):
         warn_user(text)
-
-
-def _connect(
-    profile: str | None,
-    *,
-    data: str | Path | None,
-    stay: bool,
-    allow_private_crawl: bool,
-    search_timeout: float | None,
-    embedder: str | None,
-    reranker: str | None,
-    **values: Unpack[Values],
-) -> Client:
-    given = (data, search_timeout, embedder, reranker)
-    if not (stay or allow_private_crawl or any(value is not None for value in given)):
-        return session.connect(profile, **values)
-    if profile not in (None, LOCAL):
-        raise BadOption(
-            "`data`, `stay`, `allow_private_crawl`, `search_timeout`, `embedder` and `reranker` "
-            f"apply to the local service, not to `{profile}`"
-        )
-    check_choice(LOCAL, values)
-    running = local(
-        data, stay=stay, allow_private_crawl=allow_private_crawl, search_timeout=search_timeout,
-        embedder=embedder, reranker=reranker,
-    )  # fmt: skip
-    return session.connect_local(running, **values)
 
 
 @verb_only(
@@ -219,15 +203,9 @@ def connect_with_prompt(
         )
     try:
         return connect(
-            profile,
-            data=data,
-            stay=stay,
-            allow_private_crawl=allow_private_crawl,
-            search_timeout=search_timeout,
-            embedder=embedder,
-            reranker=reranker,
-            **values,
-        )
+            profile, data=data, stay=stay, allow_private_crawl=allow_private_crawl,
+            search_timeout=search_timeout, embedder=embedder, reranker=reranker, **values,
+        )  # fmt: skip
     except NotTrusted:
         raise
     except NotConnected:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Unpack
 
 from pandas import DataFrame
 
 from svc_notebook.core.api.parameters import SearchOptions
-from svc_notebook.core.display import shorten
+from svc_notebook.core.display import format_count, shorten
 from svc_notebook.data import frames
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.frames import added_to
@@ -81,7 +81,7 @@ class ShownHits:
         words = f' for "{_short(str(facts["query"]))}"' if facts.get("query") else ""
         took = f", {facts['processingTimeMS']} ms" if "processingTimeMS" in facts else ""
         shown = f"{len(self.frame)} of " if hit_count != len(self.frame) else ""
-        return f"{shown}{_count(hit_count)}{words} in {facts.get('index', '')}{took}"
+        return f"{shown}{format_count(hit_count, 'hit')}{words} in {facts.get('index', '')}{took}"
 
     def _facets(self) -> Iterator[_Facet]:
         facets = self.frame.attrs["svc"].get("facets", {})
@@ -182,10 +182,6 @@ def show(
     before, after = params.get("highlightPreTag", "<em>"), params.get("highlightPostTag", "</em>")
     tags = (str(before), str(after))
     return ShownHits(frame, tags, budget)
-
-
-def _count(hits: int) -> str:
-    return f"{hits:,} hit" + ("" if hits == 1 else "s")
 
 
 class _Hit(NamedTuple):
@@ -298,23 +294,17 @@ def _short(text: str) -> str:
     return shorten(text, MAX_VALUE_CHARACTERS)
 
 
-def _more(pattern: str) -> Callable[[int], str]:
-    return lambda left: pattern.format(left)
+_MORE_HTML = "<p>… and {:,} more rows</p>"
+_MORE_TEXT = "… and {:,} more rows\n"
 
 
-_MORE_HTML = _more("<p>… and {:,} more rows</p>")
-_MORE_TEXT = _more("… and {:,} more rows\n")
-
-
-def _within(
-    rows: Iterable[str], budget_left: int, total: int, more: Callable[[int], str]
-) -> Iterator[str]:
+def _within(rows: Iterable[str], budget_left: int, total: int, more: str) -> Iterator[str]:
     """Yield rows while they fit the budget, and at the end the number of remaining rows."""
-    budget_left -= len(more(total).encode())
+    budget_left -= len(more.format(total).encode())
     for number, row in enumerate(rows):
         budget_left -= len(row.encode())
         if budget_left < 0:
-            yield more(total - number)
+            yield more.format(total - number)
             return
         yield row
 
