@@ -13,10 +13,11 @@ from svc_notebook import tuning
 from svc_notebook.core.api.messages import FORMS_PENDING, VECTORS_PENDING
 from svc_notebook.data.client import AsyncClient, Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.diagnosis.diagnosis import NO_EFFECT, Gain, TriedValue, _without_harmful
+from svc_notebook.tuning.diagnosis.diagnosis import Gain, TriedValue, _without_harmful
 from svc_notebook.tuning.diagnosis.findings import Finding
 from svc_notebook.tuning.diagnosis.levers import Lever, _text_rankings, find_levers, rank_by_text
 from svc_notebook.tuning.diagnosis.record_evidence import _compare_words, rank_attributes
+from svc_notebook.tuning.diagnosis.result import NO_EFFECT
 from svc_notebook.tuning.evaluation.record_texts import (
     attribute_texts,
     detect_language,
