@@ -81,13 +81,11 @@ def describe_action(call: BoundCall, client: Client) -> tuple[str, dict[str, Any
     """Describe the action and its target; return arguments that bind the call to them."""
     description, bound = call.verb.settle(call.arguments, client) or (_describe_call(call), {})
     written = {**call.arguments, **bound}.get(call.verb.writes_to)
-    return f"{description}, {_describe_target(_client_of(written) if written else client)}", bound
+    if written:
+        from svc_notebook.data.session import client_of
 
-
-def _client_of(profile: str) -> Client:
-    from svc_notebook.data.session import client_of
-
-    return client_of(profile)
+        client = client_of(written)
+    return f"{description}, {_describe_target(client)}", bound
 
 
 def _describe_call(call: BoundCall) -> str:

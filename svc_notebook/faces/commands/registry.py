@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from svc_notebook.core.foreign_names import ACTIONS, FUNCTIONS, OFFICIAL_NAMES, Equivalent
 from svc_notebook.data.declarations import BodyDocument
 from svc_notebook.errors import BadOption, deletes, did_you_mean
-from svc_notebook.faces.commands.verb import FORMAT, PARAMS, PROFILE, Face, Option, Verb
+from svc_notebook.faces.commands.verb import (
+    FORMAT,
+    PARAMS,
+    PROFILE,
+    Face,
+    Option,
+    Verb,
+    import_path,
+)
 
 TABLE = Path(__file__).with_name("verbs.json")
 # Types of values by the names that the table has for them; a list of words is a choice of these.
@@ -129,14 +136,14 @@ def _subcommand_error(family: str, word: str, members: Sequence[str]) -> str:
 
 
 def _read_verb(row: dict[str, Any]) -> Verb:
-    document = row.pop("document", None)
+    document, spread = row.pop("document", None), row.pop("spread", None)
     placed, named, common = (row.pop(name, []) for name in ("operands", "options", "common"))
     return Verb(
         operands=tuple(_read_option(stored, positional=True) for stored in placed),
         options=tuple(map(_read_option, named)),
         common=tuple(map(_read_option, common)),
-        spread=_shape(row.pop("spread", None)),
-        document=document and BodyDocument(**{**document, "shape": _shape(document["shape"])}),
+        spread=spread and import_path(spread),
+        document=document and BodyDocument(**{**document, "shape": import_path(document["shape"])}),
         **{name: _frozen(value) for name, value in row.items()},
     )
 
@@ -167,13 +174,6 @@ def _choice(words: Iterable[str]) -> Any:
 
 def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list) else value
-
-
-def _shape(path: str | None) -> Any:
-    if path is None:
-        return None
-    module, name = path.rsplit(".", 1)
-    return getattr(import_module(module), name)
 
 
 VERBS: tuple[Verb, ...] = tuple(map(_read_verb, json.loads(TABLE.read_text(encoding="utf-8"))))

@@ -158,21 +158,21 @@ class Verb:
         """Return whether confirmation is required with these arguments."""
         if not self.destructive or not self.spares:
             return bool(self.destructive)
-        spares: Spares = _import(self.spares)
+        spares: Spares = import_path(self.spares)
         return not spares(arguments)
 
     def gives_verdict(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the exit status of the command says how a check ended."""
         if not self.checks:
             return False
-        checks: Spares = _import(self.checks)
+        checks: Spares = import_path(self.checks)
         return checks(arguments)
 
     def settle(self, arguments: Mapping[str, Any], client: Client) -> Settled | None:
         """Return the description that needs the client, and arguments that bind the call to it."""
         if not self.settles:
             return None
-        settles: Settles = _import(self.settles)
+        settles: Settles = import_path(self.settles)
         return settles(arguments, client)
 
     @property
@@ -180,12 +180,12 @@ class Verb:
         """The function that it calls, imported on first use; coroutine functions block."""
         from svc_notebook.data.declarations import blocking_variant
 
-        return blocking_variant(_import(self.does))
+        return blocking_variant(import_path(self.does))
 
     def call(self, arguments: Mapping[str, Any]) -> Any:
         """Call the function and return the result of the verb."""
         result = self.function(**{**dict(self.fixed), **arguments})
-        return _import(self.result)(result) if self.result else result
+        return import_path(self.result)(result) if self.result else result
 
     def named(self, face: Face) -> dict[str, Option]:
         """Return all `--name` options in that interface, the verb's own first."""
@@ -217,7 +217,8 @@ class Verb:
         return positional, pending
 
 
-def _import(path: str) -> Any:
+def import_path(path: str) -> Any:
+    """Import an object by its path."""
     module, name = path.rsplit(".", 1)
     return getattr(import_module(module), name)
 
