@@ -252,11 +252,18 @@ def _flush_to_disk(path: Path) -> None:
 
 
 def expand_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path with `~` and `~user` replaced by the home directory; raises `BadInput`."""
+    """Return a path with `~` and `~user` replaced by the home directory; raises `BadInput`.
+
+    A file whose name begins with `~` and is not that of a user, `~$book.xlsx` for instance, is meant
+    itself if it exists.
+    """
+    plain = Path(path)
     try:
-        return Path(path).expanduser()
+        return plain.expanduser()
     except RuntimeError:
-        name = Path(path).parts[0]
+        if plain.exists():
+            return plain
+        name = plain.parts[0]
         raise BadInput(
             f"{path}: the home directory {name} is unknown; give the whole path"
         ) from None

@@ -35,6 +35,15 @@ def test_a_path_begins_in_the_home_directory(monkeypatch: pytest.MonkeyPatch) ->
     assert expand_path("films~/~.csv") == Path("films~/~.csv")
 
 
+def test_a_file_whose_name_begins_with_a_tilde(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("~films.csv").touch()
+
+    assert expand_path("~films.csv") == Path("~films.csv")
+
+
 def test_an_unknown_home_directory_is_named() -> None:
     with pytest.raises(BadInput, match=r"^~nobody-here/a\.csv: the home directory ~nobody-here is"):
         expand_path("~nobody-here/a.csv")
