@@ -254,8 +254,8 @@ def _flush_to_disk(path: Path) -> None:
 def expand_path(path: str | os.PathLike[str]) -> Path:
     """Return a path with `~` and `~user` replaced by the home directory; raises `BadInput`.
 
-    A file whose name begins with `~` and is not that of a user, `~$book.xlsx` for instance, is meant
-    itself if it exists.
+    A file whose name begins with `~` and names no user, such as `~$book.xlsx`, is meant itself if
+    it exists.
     """
     plain = Path(path)
     try:

@@ -25,7 +25,7 @@ except ImportError:  # not on Windows, which has no such limit
 import msgspec
 import uvicorn
 
-from svc_notebook.core.files import user_data_folder
+from svc_notebook.core.files import expand_path, user_data_folder
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.analytics.search_counts import Retention
 from svc_notebook.service.app import App
@@ -222,7 +222,7 @@ def _read_key(file: str) -> str:
     try:
         if file == STANDARD_INPUT:
             return sys.stdin.readline(MAX_KEY_FILE_CHARACTERS).strip()
-        with Path(file).expanduser().open(encoding="utf-8") as lines:
+        with expand_path(file).open(encoding="utf-8") as lines:
             return lines.readline(MAX_KEY_FILE_CHARACTERS).strip()
     except (OSError, ValueError) as error:  # ValueError: not text
         reason = getattr(error, "strerror", None) or "it is not text"

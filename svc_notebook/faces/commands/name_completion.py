@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.errors import SvcError
+from svc_notebook.core.files import expand_path
+from svc_notebook.errors import BadInput, SvcError
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
@@ -89,17 +90,19 @@ class LiveNames:
         """Return the columns of a variable's table, or those in the first line of a file."""
         columns = getattr(self._variables.get(source), "columns", None)
         try:
-            return [*map(str, columns)] if columns is not None else _read_header(Path(source))
-        except (TypeError, OSError, UnicodeDecodeError, csv.Error):
+            if columns is not None:
+                return [*map(str, columns)]
+            return _read_header(expand_path(source))
+        except (TypeError, BadInput, OSError, UnicodeDecodeError, csv.Error):
             return []
 
     def paths(self, beginning: str) -> list[str]:
         """Return the files and folders with this prefix, folders with a slash."""
         folder, slash, name = beginning.rpartition("/")
-        inside = Path(folder + slash).expanduser() if slash else Path()
         try:
+            inside = expand_path(folder + slash) if slash else Path()
             paths = sorted(path for path in inside.iterdir() if path.name.startswith(name))
-        except OSError:
+        except (BadInput, OSError):
             return []
         hidden = name.startswith(".")
         return [

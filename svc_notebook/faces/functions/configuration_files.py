@@ -19,7 +19,7 @@ from pandas import DataFrame, concat
 
 from svc_notebook.core.api.values import OneOrMany, list_texts
 from svc_notebook.core.display import format_count
-from svc_notebook.core.files import write_all
+from svc_notebook.core.files import expand_path, write_all
 from svc_notebook.data.client import AsyncClient, Client, background_loop, list_all
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
@@ -245,7 +245,7 @@ def _with_crawlers(
 
 
 def _folder(given: str | os.PathLike[str]) -> Path:
-    return Path(given).expanduser()
+    return expand_path(given)
 
 
 def _names(given: OneOrMany | None) -> list[str] | None:

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from svc_notebook.core.files import expand_path
 from svc_notebook.core.terminal import prompt_for_key, warn_user
 from svc_notebook.data import session
 from svc_notebook.data.client import JOURNALS, Client, HostChoice, application_folder
@@ -268,7 +269,7 @@ def trust(folder: str | Path | None = None, *, revoke: bool = False) -> dict[str
     >>> svc.trust(folder)
     {'shop': 'https://search.example (application SHOP)'}
     """
-    return trust_folder(Path(folder or ".").expanduser().absolute(), revoke=revoke)
+    return trust_folder(expand_path(folder or ".").absolute(), revoke=revoke)
 
 
 @public(verb("stop", "stop", operands=(), options=("data",), profile=False, format=False))
@@ -290,7 +291,7 @@ def stop(data: str | Path | None = None) -> None:
     >>> service = svc.local("shop-data")
     >>> svc.stop("shop-data")
     """
-    folder = Path(data or session.folder_in_use()).expanduser().absolute()
+    folder = expand_path(data or session.folder_in_use()).absolute()
     running = find_running(folder)
     if running is None and data is None:
         running = _connected_service()

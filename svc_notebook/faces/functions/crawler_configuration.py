@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.core.files import write_named_file
+from svc_notebook.core.files import expand_path, write_named_file
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import Secret
 from svc_notebook.errors import BadInput, unreadable
@@ -73,7 +73,7 @@ def read_script_source(given: object) -> tuple[str, str] | None:
     if isinstance(given, str) and "{" in given and not _FILE_NAME.fullmatch(given):
         return given, "the text"
     if isinstance(given, str | os.PathLike) and Path(given).suffix.lower() in SUFFIXES:
-        path = Path(given).expanduser()
+        path = expand_path(given)
         try:
             return path.read_text(encoding="utf-8-sig"), str(path)
         except UnicodeDecodeError:
@@ -118,7 +118,7 @@ def check_suffix(path: str | os.PathLike[str]) -> None:
 
 def write_script_file(path: str | os.PathLike[str], text: str) -> None:
     """Write a script into a file that the user has named."""
-    write_named_file(Path(path).expanduser(), text)
+    write_named_file(expand_path(path), text)
 
 
 def _spellings(text: str) -> Iterator[str]:

@@ -29,7 +29,7 @@ from svc_notebook.core.api.validation import (
     literals,
     place,
 )
-from svc_notebook.core.files import write_named_file
+from svc_notebook.core.files import expand_path, write_named_file
 from svc_notebook.data.client import ResourceKind, with_id
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean, unreadable
 from svc_notebook.faces.functions.text_values import read_word
@@ -91,8 +91,8 @@ def _is_file_name(text: str) -> bool:
         return False
     path = Path(text)
     try:
-        return bool(_FILE_NAME.fullmatch(text)) or path.expanduser().is_file()
-    except (OSError, ValueError):  # too long for a name
+        return bool(_FILE_NAME.fullmatch(text)) or expand_path(path).is_file()
+    except (BadInput, OSError, ValueError):  # too long for a name, or of an unknown user
         return False
 
 
@@ -164,19 +164,19 @@ def read_file(path: Path, shape: Any) -> list[dict[str, Any]]:
     """Read a CSV, JSON or NDJSON file."""
     reader: Reader = _by_suffix(path, READERS)
     try:
-        with path.expanduser().open(encoding="utf-8-sig", newline="") as file:
+        with expand_path(path).open(encoding="utf-8-sig", newline="") as file:
             text = file.read()
     except UnicodeDecodeError:
         raise BadInput(f"{path} is not UTF-8 text") from None
     except OSError as error:
-        raise unreadable(path.expanduser(), error) from None
+        raise unreadable(expand_path(path), error) from None
     return reader(text, shape)
 
 
 def write_file(path: Path, documents: Sequence[Mapping[str, Any]], shape: Any) -> None:
     """Write a CSV, JSON or NDJSON file atomically."""
     text = _by_suffix(path, WRITERS)(documents, shape)
-    write_named_file(path.expanduser(), text)
+    write_named_file(expand_path(path), text)
 
 
 def _by_suffix(path: Path, formats: Mapping[str, Any]) -> Any:

@@ -14,6 +14,7 @@ from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS, read_aliases, r
 from svc_notebook.core.api.parameters import Settings, default_of
 from svc_notebook.core.api.validation import UnknownName, advise_extra, check_members, hints
 from svc_notebook.core.api.values import OneOrMany, list_texts
+from svc_notebook.core.files import expand_path
 from svc_notebook.data import frames
 from svc_notebook.data.client import (
     AsyncClient,
@@ -317,7 +318,7 @@ async def _other_side(
     file: str | Path | None,
 ) -> tuple[str, dict[str, Any]]:
     if file is not None or isinstance(other, Path):
-        path = Path(file or str(other))
+        path = expand_path(file or str(other))
         return path.name, read_settings_file(path)
     if isinstance(other, Mapping):
         return "given", check_members(other, Settings, "")
@@ -336,7 +337,7 @@ def _value(values: Mapping[str, Any], name: str) -> Any:
 def read_settings_file(path: str | Path) -> dict[str, Any]:
     """Read a JSON object of settings; former names of settings are accepted."""
     try:
-        content = msgspec.json.decode(Path(path).expanduser().read_bytes())
+        content = msgspec.json.decode(expand_path(path).read_bytes())
     except OSError as error:
         raise unreadable(Path(path), error) from None
     except (msgspec.DecodeError, RecursionError) as error:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from svc_notebook.core.api.values import OneOrMany, list_texts
+from svc_notebook.core.files import expand_path
 from svc_notebook.data.client import Client, OnProgress, background_loop
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.loading import check_min_share
@@ -350,7 +350,7 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         min_share=min_share,
         note=given.get("note", ""),
         on_progress=given.get("on_progress"),
-        out=None if out is None else Path(out).expanduser(),
+        out=None if out is None else expand_path(out),
         reviewed=reviewed,
         guard=None if given.get("guard") is None else check_judgments(given["guard"]),
     )
@@ -379,7 +379,7 @@ def _refuse_contradictions(given: Mapping[str, Any], *, with_records: bool, by_f
 
 def _read_plan(given: Mapping[str, Any]) -> PlanFile:
     """Read the plan to apply; options that contradict it are refused."""
-    plan = read_plan_file(Path(given["plan"]).expanduser())
+    plan = read_plan_file(expand_path(given["plan"]))
     usual = {"index": None, "to": None, "name": None, "replicas": False,
              "forward_to_replicas": False, "force": False, "parts": SCOPES}  # fmt: skip
     for name, default in usual.items():

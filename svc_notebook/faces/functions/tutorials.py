@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from svc_notebook.core.files import write_named_file
+from svc_notebook.core.files import expand_path, write_named_file
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.errors import BadInput
 
@@ -47,7 +47,7 @@ def copy_tutorials(folder: str | Path = "svc-tutorials", *, overwrite: bool = Fa
     >>> tutorials["title"].tolist()[:3]
     ['From a CSV to search', 'Tune a search', 'Operate']
     """
-    target = Path(folder)
+    target = expand_path(folder)
     notebooks = sorted(FOLDER.glob("[0-9]*"))
     sources = [*notebooks, *(FOLDER / name for name in MODULES)]
     if not overwrite:

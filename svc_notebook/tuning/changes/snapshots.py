@@ -15,7 +15,7 @@ import msgspec
 from svc_notebook.core.api.body_forms import READ_ONLY_SETTINGS
 from svc_notebook.core.api.parameters import Settings
 from svc_notebook.core.api.validation import check_members
-from svc_notebook.core.files import write_named_file
+from svc_notebook.core.files import expand_path, write_named_file
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, unreadable
@@ -110,7 +110,7 @@ class Snapshot:
         BadInput
             If the file cannot be written.
         """
-        target = Path(path).expanduser()
+        target = expand_path(path)
         text = msgspec.json.format(msgspec.json.encode(self.to_json()), indent=2)
         write_named_file(target, text + b"\n", sync=True)
         return target
@@ -193,7 +193,7 @@ def read_snapshot(source: str | os.PathLike[str] | Mapping[str, Any]) -> Snapsho
     if isinstance(source, Mapping):
         return _checked(source, "the snapshot")
     try:
-        content = msgspec.json.decode(Path(source).expanduser().read_bytes())
+        content = msgspec.json.decode(expand_path(source).read_bytes())
     except OSError as error:
         raise unreadable(Path(source), error) from None
     except (msgspec.DecodeError, RecursionError) as error:

@@ -15,6 +15,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.core.display import format_count
+from svc_notebook.core.files import expand_path
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client import OnProgress
 from svc_notebook.data.declarations import public
@@ -246,7 +247,7 @@ class _RatingCache:
     """Ratings by pair, rater and content of the record, in a file or in memory."""
 
     def __init__(self, path: str | Path | None, rater: str) -> None:
-        self._path = None if path is None else Path(path).expanduser()
+        self._path = None if path is None else expand_path(path)
         self._rater = rater
         self._is_torn = False  # the last line of the file is not complete
         self.ratings: dict[str, float | None] = {}

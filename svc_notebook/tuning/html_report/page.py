@@ -13,6 +13,7 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.core.display import write_table
+from svc_notebook.core.files import expand_path
 from svc_notebook.errors import BadInput
 
 STYLE = """
@@ -67,7 +68,7 @@ DOTS_PER_INCH = 160  # dots per inch
 
 def check_path(path: str | os.PathLike[str]) -> Path:
     """Return the path of a page; raise `BadInput` for another suffix than that of HTML."""
-    target = Path(path).expanduser()
+    target = expand_path(path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise BadInput(f"unsupported format `{target.suffix}`; use .html")
     return target

@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl, unquote
 
 from svc_notebook.core.api.parameters import PARAMETERS, SearchParams, default_of
 from svc_notebook.core.api.validation import check_members
+from svc_notebook.core.files import expand_path
 from svc_notebook.data.client import background_loop
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput, CallFailed, Refused
@@ -46,7 +47,7 @@ class Interleaving:
         self, index: str, a: Variant, b: Variant, log: str | Path, client: AnyClient | None
     ) -> None:
         self.index = index
-        self.log = Path(log)
+        self.log = expand_path(log)
         self._variants = {name: _read_variant(index, given) for name, given in ((A, a), (B, b))}
         if self._variants[A] == self._variants[B]:
             raise BadInput("`a` and `b` are the same: there is nothing to compare")

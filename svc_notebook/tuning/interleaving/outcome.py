@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.core.files import expand_path
 from svc_notebook.data.plots import Plot, clean, colours, draw_empty, make_axes
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.clicks.impressions import Action, list_actions
@@ -164,7 +165,7 @@ def read_interleaving(
     """
     shown: dict[tuple[str, str], Shown] = {}
     searches = 0
-    for number, line in enumerate(_read_lines(Path(log)), 1):
+    for number, line in enumerate(_read_lines(expand_path(log)), 1):
         try:
             entry = json.loads(line)
             user = entry["user"] or f"search {number}"

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.core.files import replace_file
+from svc_notebook.core.files import expand_path, replace_file
 from svc_notebook.data.declarations import described
 from svc_notebook.errors import BadInput, unreadable, unwritable
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments, check_runs
@@ -211,7 +211,7 @@ def _read_lines(path: Any, count: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_text(path: Any) -> str:
-    source = Path(path).expanduser()
+    source = expand_path(path)
     try:
         return source.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -294,7 +294,7 @@ def _field(text: Any) -> str:
 
 
 def _write(path: Any, lines: list[str]) -> None:
-    target = Path(path).expanduser()
+    target = expand_path(path)
     try:
         with replace_file(target) as draft:
             Path(draft).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -335,7 +335,7 @@ def read_quepid(path: str | os.PathLike[str]) -> DataFrame:
     >>> svc.tuning.write_quepid("judgments.csv", "case.json")
     >>> svc.tuning.read_quepid("case.json")[["query", "objectID", "rating"]].head(1)
     """
-    source = Path(path).expanduser()
+    source = expand_path(path)
     _check_suffix(source)
     text = _read_text(path)
     rows = _read_json(path, text) if source.suffix.lower() == ".json" else _read_csv(path, text)
@@ -372,7 +372,7 @@ def write_quepid(judgments: Table, path: str | os.PathLike[str]) -> None:
     >>> pd.read_csv("case.csv").columns.tolist()
     ['query', 'docid', 'rating']
     """
-    target = Path(path).expanduser()
+    target = expand_path(path)
     _check_suffix(target)
     judged = check_judgments(judgments)
     judged = judged[judged["rating"].notna()]

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.core.files import replace_file
+from svc_notebook.core.files import expand_path, replace_file
 from svc_notebook.errors import BadInput, unreadable, unwritable
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
     >>> len(svc.tuning.check_runs("run.csv"))
     10
     """
-    target = Path(path).expanduser()
+    target = expand_path(path)
     if not is_table_file(target):
         raise BadInput(f"unsupported format `{target.suffix}`; use {' or '.join(KINDS)}")
     plain = frame.copy(deep=False)

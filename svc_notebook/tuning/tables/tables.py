@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
+from svc_notebook.core.files import expand_path
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean
 from svc_notebook.tuning.tables.files import is_table_file, read_table
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS, ColumnSchema, read_column
@@ -229,7 +229,7 @@ def _advise(missing: str, names: list[str]) -> str:
 def _take(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataFrame:
     """Convert a table of any form to a DataFrame with rows numbered from 0."""
     if isinstance(given, (str, os.PathLike)):
-        return read_table(Path(given), columns)
+        return read_table(expand_path(given), columns)
     if isinstance(given, DataFrame):
         frame = given.reset_index(drop=True)
         frame.attrs = {}

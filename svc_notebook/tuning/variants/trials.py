@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from svc_notebook.core.files import add_checksum, verify_checksum
+from svc_notebook.core.files import add_checksum, expand_path, verify_checksum
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.errors import BadInput, unreadable, unwritable
 from svc_notebook.tuning.changes.request_part import RequestFiller, WordCounts
@@ -145,7 +145,7 @@ class Notes:
         """Read existing trials; raise `BadInput` for the trials of another search."""
         if path is None:
             return cls(None)
-        target, state = Path(path).expanduser(), _digest(facts)
+        target, state = expand_path(path), _digest(facts)
         try:
             complete, _, torn = target.read_bytes().rpartition(b"\n")
         except FileNotFoundError:
