@@ -325,13 +325,7 @@ class PlanFile:
 
         What an interrupted deployment of the same file wrote is no longer in the plans.
         """
-        service = target.connection.place
-        if service != self.service:
-            application, address = self.service
-            raise BadInput(
-                f"{self.path} is a plan for the application {application} at {address}, and the "
-                f"profile {self.options['to']} is {' at '.join(service)}; nothing was written"
-            )
+        self._check_service(target.connection.place)
         current = {plan.target: _list_changes(plan) for plan in plans}
         moved = [
             f"{scope} `{name}` of {index}"
@@ -350,6 +344,14 @@ class PlanFile:
             raise BadInput(
                 f"{join_first(list(dict.fromkeys(moved)))} changed since {self.path} was written; "
                 "nothing was written. Plan again: deploy with dry_run=True and out="
+            )
+
+    def _check_service(self, service: tuple[str, str]) -> None:
+        if service != self.service:
+            application, address = self.service
+            raise BadInput(
+                f"{self.path} is a plan for the application {application} at {address}, and the "
+                f"profile {self.options['to']} is {' at '.join(service)}; nothing was written"
             )
 
     def _list_expected(self, index: str, scope: str, name: str) -> list[dict[str, Any]]:
