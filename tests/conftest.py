@@ -26,7 +26,7 @@ from hypothesis import HealthCheck, settings
 
 from svc_notebook.core.locked_folders import remove_abandoned
 from svc_notebook.data.client import Client
-from svc_notebook.data.loading.sending import concurrency_limiter
+from svc_notebook.data.loading.sending import batch_sender
 from svc_notebook.data.session import connection
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
@@ -327,7 +327,7 @@ class StandardInput(io.TextIOWrapper):
 @pytest.fixture
 def short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     """Loads send again soon after a refusal: pauses of seconds would be most of a test."""
-    monkeypatch.setattr(concurrency_limiter, "MAX_BACKOFF_SECONDS", 0.05)
+    monkeypatch.setattr(batch_sender, "MAX_BACKOFF_SECONDS", 0.05)
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from svc_notebook.data.loading.options import (
 )
 from svc_notebook.data.loading.sending.checkpoint import Checkpoint, open_checkpoint_of
 from svc_notebook.data.loading.sending.comparison import Missing, compare
-from svc_notebook.data.loading.sending.replacement import default_share
+from svc_notebook.data.loading.sending.existing_index import default_share
 from svc_notebook.data.loading.sending.result import LoadResult
 from svc_notebook.data.loading.sources.python_records import AsyncRows, Rows, awaited
 from svc_notebook.data.loading.sources.source import Source

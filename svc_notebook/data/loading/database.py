@@ -83,7 +83,9 @@ class Database:
         self.about = "the source"
         self.stopped = False
         self._defined: set[str] = set()
-        self._megabytes, self._threads = MIN_MEGABYTES, THREADS
+        self._megabytes = MIN_MEGABYTES
+        # The number of threads that read at once.
+        self.threads = THREADS
         # Contexts that are closed with the database.
         self.ends = ExitStack()
 
@@ -143,9 +145,8 @@ class Database:
             relation = self.connection.sql(sql)
             if relation is None:
                 raise BadInput("the SQL returns no rows; pass a SELECT")
-            read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
             try:
-                yield from read(rows)
+                yield from read_relation(relation, rows)
             except OSError as error:  # Arrow raises it for an error between two batches
                 raise _as_ours(self.about, error) from cause_of(error)
 
@@ -189,8 +190,8 @@ class Database:
         most = max(MIN_MEGABYTES, int(machine_megabytes() * MACHINE_SHARE))
         self._megabytes = min(max(self._megabytes, megabytes), most)
         self.rows(f"SET memory_limit = '{self._megabytes}MB'")
-        if threads is not None and threads < self._threads:
-            self._threads = threads
+        if threads is not None and threads < self.threads:
+            self.threads = threads
             self.rows(f"SET threads = {threads}")
 
     def _grant_more(self) -> bool:
@@ -198,11 +199,6 @@ class Database:
         before = self._megabytes
         self.grant(2 * before)
         return self._megabytes > before
-
-    @property
-    def threads(self) -> int:
-        """The number of threads that read at once."""
-        return self._threads
 
     def define(self, name: str, write: Callable[[list[str | None]], list[str | None]]) -> None:
         """Define a function from texts to texts in SQL."""
@@ -230,7 +226,8 @@ class Database:
         except asyncio.CancelledError:
             self.interrupt()
             await asyncio.wait([running], timeout=INTERRUPT_SECONDS)
-            running.add_done_callback(_retrieve_error)
+            # An error that nobody retrieves would be logged.
+            running.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
             raise
 
     def interrupt(self) -> None:
@@ -273,6 +270,12 @@ def import_duckdb() -> Any:
     return duckdb
 
 
+def read_relation(relation: Any, rows: int) -> pa.RecordBatchReader:
+    """Return the reader of a relation in batches; releases of DuckDB name it differently."""
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
+    return read(rows)
+
+
 def _close(connection: duckdb.DuckDBPyConnection) -> None:
     """Close a connection; waits until an interrupted query has released it."""
     import duckdb
@@ -301,11 +304,6 @@ def machine_megabytes(limit_files: Sequence[str] = CONTAINER_LIMITS) -> int:
     return min((size for size in sizes if size > 0), default=DEFAULT_MACHINE_BYTES) // 1_000_000
 
 
-def _retrieve_error(ended: asyncio.Future[Any]) -> None:
-    if not ended.cancelled():
-        ended.exception()
-
-
 @contextmanager
 def translated(about: str) -> Iterator[None]:
     """Raise errors of DuckDB as `BadInput`, `MemoryShort` or `ReadingStopped`."""
@@ -328,14 +326,11 @@ def _as_ours(about: str, error: OSError) -> Exception:
 
 
 def _unreadable(about: str, error: Exception) -> str:
+    """Return the first line of an error of DuckDB, without its kind, and advice."""
+    line = str(error).strip().partition("\n")[0]
+    reason = ERROR_KIND.sub("", line).rstrip(".") or "DuckDB gives no reason"
     advice = ADVICE.get(type(error).__name__, "")
-    return f"{about} cannot be read: {mask_secrets(first_sentence(str(error)))}{advice}"
-
-
-def first_sentence(message: str) -> str:
-    """Return the first line of a DuckDB message, without the kind of the error."""
-    line = message.strip().partition("\n")[0]
-    return ERROR_KIND.sub("", line).rstrip(".") or "DuckDB gives no reason"
+    return f"{about} cannot be read: {mask_secrets(reason)}{advice}"
 
 
 def aggregate(
@@ -421,13 +416,9 @@ def _aggregate_cells(
     rows = table.db.rows(f"SELECT i, {', '.join(by_template)} FROM ({cells}){among} GROUP BY i")
     by_column = {read[number]: row for number, *row in rows}
     # A table without rows has no groups.
-    nothing = [*map(_aggregate_nothing, by_template)]
+    nothing = [0 if template.startswith("count(") else None for template in by_template]
     return {
         expressions[column]: by_column.get(column, nothing)[n]
         for n, expressions in enumerate(by_template.values())
         for column in columns
     }
-
-
-def _aggregate_nothing(template: str) -> int | None:
-    return 0 if template.startswith("count(") else None

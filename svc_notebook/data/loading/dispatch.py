@@ -23,11 +23,11 @@ from svc_notebook.data.loading.options import (
     RowOptions,
     SendSettings,
 )
-from svc_notebook.data.loading.sending.attribute_loss import plan_attribute_loss
+from svc_notebook.data.loading.sending.existing_index import plan_attribute_loss
 from svc_notebook.data.loading.sending.load import load_source
+from svc_notebook.data.loading.sources.given_files import is_pipe
 from svc_notebook.data.loading.sources.partitions import find_partitions, may_have_partitions
 from svc_notebook.data.loading.sources.python_records import Rows, refuse_early
-from svc_notebook.data.loading.sources.source import is_pipe
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:

@@ -56,6 +56,7 @@ ACTIONS: Mapping[str, str] = {
 OPERATIONS = (
     "Increment", "Decrement", "Add", "AddUnique", "Remove", "IncrementFrom", "IncrementSet",
 )  # fmt: skip
+OPERATIONS_BY_NAME = {name.lower(): name for name in OPERATIONS}
 # Operations that are not idempotent.
 UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
@@ -355,11 +356,6 @@ def join_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else "-".join(f"{{{name}}}" for name in names)
 
 
-def _type_name(kind: object) -> str:
-    """Return the name of a type that is given as a text or as a class."""
-    return (kind.__name__ if isinstance(kind, type) else str(kind)).lower()
-
-
 def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:
     for value in values:
         if value not in allowed:
@@ -388,16 +384,17 @@ def _check_zone(zone: str) -> None:
         raise BadInput(f"`{zone}` is not a time zone; pass one such as 'Europe/Paris'") from error
 
 
-def _read_operation(operation: Any) -> Any:
-    by_lower = {name.lower(): name for name in OPERATIONS}
-    return by_lower.get(str(operation).lower(), operation)
+def _read_kind(kind: Any) -> Any:
+    """Return the kind of values of a type that is given as a text or as a class."""
+    name = kind.__name__ if isinstance(kind, type) else str(kind)
+    return KIND_ALIASES.get(name.lower(), kind)
 
 
 # How the values of an option by column are read; others stay, and are checked afterwards.
 VALUE_READERS: dict[str, Callable[[Any], Any]] = {
-    "dtype": lambda kind: KIND_ALIASES.get(_type_name(kind), kind),
+    "dtype": _read_kind,
     "split": lambda size: int(size) if str(size).isdecimal() else size,
-    "operations": _read_operation,
+    "operations": lambda given: OPERATIONS_BY_NAME.get(str(given).lower(), given),
 }
 
 

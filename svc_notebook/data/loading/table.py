@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.options import LoadCursor
+from svc_notebook.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
     from svc_notebook.data.loading.text_cells.signals import Decision
@@ -116,6 +117,20 @@ class SourceTable:
     def digest(self) -> str:
         """The SQL of a row's digest, a number that depends on its content only."""
         return f"hash({', '.join(field.column for field in self.fields)})"
+
+    def find_field(self, name: str, use: str) -> TableColumn:
+        """Return the column of a name; raises `BadInput` that says for what `use` it is needed."""
+        by_name = {field.name: field for field in self.fields}
+        if name not in by_name:
+            raise BadInput(f"{self.name} has no column `{name}`{use}{did_you_mean(name, by_name)}")
+        return by_name[name]
+
+    def with_stored_rows(self, stored: str) -> SourceTable:
+        """Return a table of rows of this one that a table of the database has, in their order."""
+        return replace(
+            self, sql=stored, numbered_sql=f"(SELECT *, rowid AS pos FROM {stored})",
+            watched_sql="", files=(), few_rows=lambda _: None, check_lost_rows=lambda *_: None,
+        )  # fmt: skip
 
 
 class Advice(str):

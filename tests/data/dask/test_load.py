@@ -22,7 +22,7 @@ from distributed import Client as Cluster
 import svc_notebook as svc
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
-from svc_notebook.data.loading.dask.worker_credentials import WorkerCredentials
+from svc_notebook.data.loading.dask.partition_sender import WorkerCredentials
 from svc_notebook.data.loading.sources.partitions import FOOTERS_PER_TASK, find_workers
 from svc_notebook.errors import BadInput, KeyRefused
 from tests.conftest import Running

@@ -21,8 +21,12 @@ from hypothesis import strategies as st
 from svc_notebook.core.api import Endpoint, RequestSpec
 from svc_notebook.data import loading
 from svc_notebook.data.client import AsyncClient, Client, ClientConfig, Secret, background_loop
-from svc_notebook.data.loading.exports.spool import AttributeTypes, Spool, open_spool
-from svc_notebook.data.loading.exports.writers import format_of
+from svc_notebook.data.loading.exports.record_files import (
+    AttributeTypes,
+    Spool,
+    format_of,
+    open_spool,
+)
 from svc_notebook.errors import BadInput, NotFound, Stopped, Unreachable
 from tests.conftest import ROOT, Running, examples
 from tests.data.loading.encoded_records import pack
@@ -397,9 +401,9 @@ def test_an_incomplete_page_is_removed_when_an_export_is_resumed(tmp_path: Path)
 WRITER = """
 import resource, sys
 from pathlib import Path
-from svc_notebook.data.loading.exports.spool import AttributeTypes
-from svc_notebook.data.loading.exports.spool import open_spool
-from svc_notebook.data.loading.exports.writers import format_of
+from svc_notebook.data.loading.exports.record_files import AttributeTypes
+from svc_notebook.data.loading.exports.record_files import open_spool
+from svc_notebook.data.loading.exports.record_files import format_of
 rows, path = int(sys.argv[1]), Path(sys.argv[2])
 spool = open_spool(path, "", resume=False)
 for start in range(0, rows, 1000):

@@ -14,7 +14,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, background_loop
-from svc_notebook.data.loading.history import journal, versions
+from svc_notebook.data.loading.history import journal
 from svc_notebook.data.loading.history.journal import LoadJournal
 from svc_notebook.data.session.connection import make_client
 from svc_notebook.errors import BadInput, SvcError
@@ -235,7 +235,7 @@ def test_old_versions_make_room(
     client: Client, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, size in (("MAX_TOTAL_BYTES", 3000), ("MAX_LOAD_BYTES", 1500)):
-        monkeypatch.setattr(versions, name, size)
+        monkeypatch.setattr(journal, name, size)
     first = load(client, rows_of({1: 1}), index)
     for number in range(3, 8):
         load(client, rows_of(dict.fromkeys(range(20), number)), index, undo_rows=100)

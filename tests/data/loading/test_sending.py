@@ -12,12 +12,12 @@ import pytest
 from svc_notebook.core.api import Endpoint, RequestSpec
 from svc_notebook.data.client import AsyncClient
 from svc_notebook.data.client.transport.exchange import pack_body
-from svc_notebook.data.loading.sending.batches import Batch, Span
-from svc_notebook.data.loading.sending.concurrency_limiter import (
+from svc_notebook.data.loading.sending.batch_sender import (
     MAX_ATTEMPTS,
     ConcurrencyLimiter,
     send_batches,
 )
+from svc_notebook.data.loading.sending.batches import Batch, Span
 from svc_notebook.errors import (
     CallFailed,
     KeyRefused,

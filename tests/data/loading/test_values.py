@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.data.loading.encoding.python_encoder import Unsendable, write_json
+from svc_notebook.data.loading.encoding.json_values import Unsendable, write_json
 from svc_notebook.errors import BadInput, BadRecord
 from tests.conftest import examples
 from tests.data.loading.encoded_records import pack, values

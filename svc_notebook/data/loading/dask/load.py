@@ -43,18 +43,18 @@ from svc_notebook.data.loading.history.recorder import (
 from svc_notebook.data.loading.load_plan.plan import LoadContract, LoadPlan
 from svc_notebook.data.loading.load_plan.row_errors import MAX_LISTED_ROWS
 from svc_notebook.data.loading.options import LoadSettings, SendSettings
-from svc_notebook.data.loading.sending.attribute_loss import AttributeLoss
-from svc_notebook.data.loading.sending.concurrency_limiter import (
+from svc_notebook.data.loading.sending.batch_sender import (
     DEFAULT_IN_FLIGHT,
     ConcurrencyLimiter,
 )
-from svc_notebook.data.loading.sending.load import load_source
-from svc_notebook.data.loading.sending.replacement import (
+from svc_notebook.data.loading.sending.existing_index import (
+    AttributeLoss,
     check_rejected,
     check_share,
     check_target,
     warn_of_hashes,
 )
+from svc_notebook.data.loading.sending.load import load_source
 from svc_notebook.data.loading.sending.result import LoadResult
 from svc_notebook.data.loading.sources.partitions import SourcePartitions, find_workers
 from svc_notebook.errors import BadInput, KeyRefused, ServiceBroken, Stopped, TooMany
@@ -205,13 +205,10 @@ class _DaskRun:
 
     async def _resume_or_begin(self, checkpoint: PartitionCheckpoint, target: str) -> str:
         """Resume an interrupted load, or delete its temporary index; return the target index."""
+        client, options = self.client, self.options
         earlier, entries = checkpoint.target, checkpoint.entries
         if self.sending.resume:
-            if (
-                earlier
-                and entries
-                and await still_holds(self.client, earlier, entries, self.options)
-            ):
+            if earlier and entries and await still_holds(client, earlier, entries, options):
                 self.earlier = {entry.number: entry for entry in entries}
                 return earlier
             await self._prepare_to_send_again(checkpoint, target)
@@ -349,17 +346,14 @@ class _DaskRun:
     def _enter(self, number: int, result: LoadResult) -> None:
         if self.checkpoint and number not in self.earlier:
             self.checkpoint.write(PublishedPartition.of(number, result))
-        self.done[number] = self._bounded(result)
+        # At most as many rejected rows are listed as of a load in one process.
+        listed = sum(len(outcome.rejected) for outcome in self.done.values())
+        first = result.rejected.head(max(MAX_LISTED_ROWS - listed, 0))
+        self.done[number] = replace(result, plan=replace(result.plan, rejected=first))
         if len(self.done) == len(self.partitions):
             self.finished.set()
         if self.sending.on_progress:
             self.sending.on_progress(self.rows, self.rows * len(self.partitions) // len(self.done))
-
-    def _bounded(self, result: LoadResult) -> LoadResult:
-        """List at most as many rejected rows of all partitions as a load in one process does."""
-        listed = sum(len(outcome.rejected) for outcome in self.done.values())
-        first = result.rejected.head(max(MAX_LISTED_ROWS - listed, 0))
-        return replace(result, plan=replace(result.plan, rejected=first))
 
     async def _watch(self, workers: Any) -> None:
         """Raise if the scheduler or all workers are gone; follow the number of workers."""

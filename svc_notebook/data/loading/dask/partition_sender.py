@@ -11,14 +11,14 @@ import secrets
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 import pandas as pd
 
+from svc_notebook.data.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.data.client.operations import MAX_IDS_PER_REQUEST, count_records
-from svc_notebook.data.loading.dask.worker_credentials import WorkerCredentials
 from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.profile import ID_NAMES
@@ -115,7 +115,7 @@ async def send_here(
     """Send one partition from this process."""
     source = partition
     if not isinstance(partition, str):
-        source = await asyncio.to_thread(_compute, partition)
+        source = await asyncio.to_thread(partition.compute, scheduler="synchronous")
     try:
         return await load_source(client, source, target, options, sending)
     except CallFailed as error:
@@ -126,11 +126,6 @@ async def send_here(
         raise asyncio.CancelledError from None
 
 
-def _compute(partition: Any) -> pd.DataFrame:
-    frame: pd.DataFrame = partition.compute(scheduler="synchronous")
-    return frame
-
-
 async def send_on_worker(
     workers: Any,
     client: AsyncClient,
@@ -139,7 +134,7 @@ async def send_on_worker(
     options: LoadSettings,
     sending: SendSettings,
     *,
-    advise: Callable[[], str] = lambda: AGAIN,
+    advise: Callable[[], str],
 ) -> LoadResult:
     """Send one partition on a worker that Dask chooses; a cancellation ends it there, too.
 
@@ -363,3 +358,30 @@ def _combine_rejected(plans: Mapping[int, LoadPlan], first: LoadPlan) -> pd.Data
     if rows:
         return pd.concat(rows, ignore_index=True)
     return first.rejected if len(first.rejected.columns) else NO_PARTITIONS.rejected.copy()
+
+
+class WorkerCredentials:
+    """A picklable connection for a worker; its keys are visible only in the pickled bytes."""
+
+    def __init__(self, connection: ClientConfig) -> None:
+        self._connection = connection
+
+    def client(self) -> AsyncClient:
+        """Create a client with these credentials."""
+        return AsyncClient(self._connection)
+
+    def __repr__(self) -> str:
+        return f"WorkerCredentials({self._connection.app_id!r}, {self._connection.address!r})"
+
+    def __dask_tokenize__(self) -> str:
+        return repr(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {row.name: getattr(self._connection, row.name) for row in fields(ClientConfig)}
+        keys = {name: options.pop(name).reveal() for name in ("api_key", "crawler_api_key")}
+        return _restore, (options, keys)
+
+
+def _restore(values: dict[str, Any], keys: dict[str, str]) -> WorkerCredentials:
+    secrets = {name: Secret(key) for name, key in keys.items()}
+    return WorkerCredentials(ClientConfig(**{**values, **secrets}))

@@ -20,7 +20,7 @@ from svc_notebook.data.client.operations import BROWSE_PAGE_RECORDS, FULL_RECORD
 from svc_notebook.data.client.task_group import run_together
 from svc_notebook.data.frames import read_browse
 from svc_notebook.data.frames.columns import Columns
-from svc_notebook.data.loading.dask.worker_credentials import WorkerCredentials
+from svc_notebook.data.loading.dask.partition_sender import WorkerCredentials
 from svc_notebook.errors import BadInput, CallFailed, NotFound, SvcError
 
 if TYPE_CHECKING:
@@ -292,10 +292,12 @@ async def _find_bounds(
     client: AsyncClient, index: str, by: str, answer: Any, parts: int, params: SearchParams
 ) -> list[float] | None:
     """Return bounds of a number; None for a facet of texts."""
-    stats = answer.get("facets_stats", {}).get(by)
-    if stats is None and not answer.get("facets", {}).get(by):
-        return await _sample_bounds(client, index, by, answer["nbHits"], parts, params)
-    return _even_bounds(stats, parts)
+    if stats := answer.get("facets_stats", {}).get(by):
+        low, high = stats["min"], stats["max"]
+        return [low + (high - low) * n / parts for n in range(1, parts)] or [high]
+    if answer.get("facets", {}).get(by):
+        return None
+    return await _sample_bounds(client, index, by, answer["nbHits"], parts, params)
 
 
 async def _sample_bounds(
@@ -364,14 +366,6 @@ def join_filters(*filters: str | None) -> str:
 def quote(text: str) -> str:
     """Quote a name or a value in a filter."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _even_bounds(stats: Mapping[str, float] | None, parts: int) -> list[float] | None:
-    """Divide the range of a number evenly."""
-    if stats is None:
-        return None
-    low, high = stats["min"], stats["max"]
-    return [low + (high - low) * n / parts for n in range(1, parts)] or [high]
 
 
 async def _count_facet(

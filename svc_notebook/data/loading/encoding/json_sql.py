@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, NoReturn
 
 from svc_notebook.data.loading import sql
-from svc_notebook.data.loading.encoding.python_encoder import MAX_DEPTH
+from svc_notebook.data.loading.encoding.json_values import MAX_DEPTH
 from svc_notebook.data.loading.options import Kind, LoadSettings
 from svc_notebook.data.loading.table import WRITTEN, TableColumn
 from svc_notebook.errors import BadRecord
@@ -117,32 +117,37 @@ def _is_number(column: str) -> str:
     return f"(isfinite({column}) OR isinf({column}))"
 
 
+def _unless(fits: str, text: str, reason: str) -> ValueCheck:
+    """Return the check of a text, if there is one, that does not fulfil a condition."""
+    return ValueCheck(f"{text} IS NOT NULL AND NOT ({fits})", reason)
+
+
 def _number(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     fits = f"regexp_full_match(trim({text}), {sql.text(ANY_NUMBER)})"
     in_range = f"coalesce(isfinite(try_cast(trim({text}) AS DOUBLE)), false)"
-    bad = f"{text} IS NOT NULL AND NOT ({fits} AND {in_range})"
-    return JsonSql(f"trim({text})", "number", (ValueCheck(bad, "is not a number"),))
+    check = _unless(f"{fits} AND {in_range}", text, "is not a number")
+    return JsonSql(f"trim({text})", "number", (check,))
 
 
 def _integer(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     fits = f"regexp_full_match(trim({text}), {sql.text(WHOLE)})"
     in_range = f"try_cast(trim({text}) AS BIGINT) IS NOT NULL"
-    bad = f"{text} IS NOT NULL AND NOT ({fits} AND {in_range})"
-    return JsonSql(f"trim({text})", "integer", (ValueCheck(bad, "is not a whole number"),))
+    check = _unless(f"{fits} AND {in_range}", text, "is not a whole number")
+    return JsonSql(f"trim({text})", "integer", (check,))
 
 
 def _spelled_boolean(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     word = f"lower(trim({text}))"
     true, false = sql.one_of(word, SPELLED_TRUE), sql.one_of(word, SPELLED_FALSE)
     json = f"CASE WHEN {true} THEN 'true' WHEN {false} THEN 'false' END"
-    bad = f"{text} IS NOT NULL AND NOT ({true} OR {false})"
-    return JsonSql(json, "boolean", (ValueCheck(bad, "is neither true nor false"),))
+    check = _unless(f"{true} OR {false}", text, "is neither true nor false")
+    return JsonSql(json, "boolean", (check,))
 
 
 def _day(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     day = f"try_cast({text} AS DATE)"
-    bad = f"{text} IS NOT NULL AND {day} IS NULL"
-    return JsonSql(_quoted(f"{day}::VARCHAR"), "date", (ValueCheck(bad, "is not a date"),))
+    check = _unless(f"{day} IS NOT NULL", text, "is not a date")
+    return JsonSql(_quoted(f"{day}::VARCHAR"), "date", (check,))
 
 
 def _instant(

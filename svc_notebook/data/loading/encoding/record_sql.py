@@ -13,8 +13,7 @@ from svc_notebook.data.loading.encoding.json_sql import JsonSql, ValueCheck
 from svc_notebook.data.loading.encoding.json_values import JSON, canonical_sql
 from svc_notebook.data.loading.options import ACTIONS, LoadSettings
 from svc_notebook.data.loading.table import WRITTEN, TableColumn
-from svc_notebook.data.loading.text_cells.amounts import AmountForm
-from svc_notebook.data.loading.text_cells.text_forms import DateForm, FormulaText
+from svc_notebook.data.loading.text_cells.text_forms import AmountForm, DateForm, FormulaText
 from svc_notebook.errors import BadInput
 
 Tree = dict[str, Any]

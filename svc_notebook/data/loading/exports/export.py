@@ -20,8 +20,14 @@ from svc_notebook.data.client.curation import HITS_PER_PAGE
 from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, every_entry
 from svc_notebook.data.client.tasks import OnProgress
 from svc_notebook.data.loading.database import import_duckdb
-from svc_notebook.data.loading.exports.spool import AttributeTypes, Spool, open_spool
-from svc_notebook.data.loading.exports.writers import SEPARATORS, Format, format_of
+from svc_notebook.data.loading.exports.record_files import (
+    SEPARATORS,
+    AttributeTypes,
+    Format,
+    Spool,
+    format_of,
+    open_spool,
+)
 from svc_notebook.data.loading.options import Kind
 from svc_notebook.errors import BadInput, CallFailed, Stopped, did_you_mean, unwritable
 
@@ -66,9 +72,7 @@ class Export:
     rows: int
     dtype: Mapping[str, Kind]
     seconds: float
-    # Rows that an interrupted export had already fetched.
     resumed: int = 0
-    # The files of the settings, synonyms and rules that `include` requested.
     included: tuple[Path, ...] = ()
 
     @property
@@ -219,7 +223,9 @@ class _ExportRun:
             records = [as_stored(hit) for hit in page["hits"]]
             total = page.get("nbHits", spool.position.total)
             await asyncio.to_thread(spool.add, records, page.get("cursor"), total)
-            self._report_progress(spool)
+            if self._on_progress:
+                rows = spool.position.rows
+                self._on_progress(rows, max(spool.position.total, rows))
         if spool.resumed and spool.position.rows != spool.position.total:
             spool.discard()
             raise BadInput(
@@ -227,11 +233,6 @@ class _ExportRun:
                 f"{self._index} changed after the export was interrupted; export it again without "
                 "resume=True"
             )
-
-    def _report_progress(self, spool: Spool) -> None:
-        if self._on_progress:
-            at = spool.position
-            self._on_progress(at.rows, max(at.total, at.rows))
 
     async def _write(self, spool: Spool, form: Format) -> None:
         columns = AttributeTypes(spool.position.types).decide()
@@ -273,26 +274,16 @@ def as_stored(hit: Mapping[str, Any]) -> Mapping[str, Any]:
     return {name: value for name, value in hit.items() if name not in ADDED}
 
 
-async def _read_settings(client: AsyncClient, index: str) -> Any:
-    return await client.get_settings(index)
-
-
-async def _read_synonyms(client: AsyncClient, index: str) -> Any:
-    return await _every(lambda page: client.search_synonyms(index, "", "", page, HITS_PER_PAGE))
-
-
-async def _read_rules(client: AsyncClient, index: str) -> Any:
-    return await _every(
-        lambda page: client.search_rules(index, "", page=page, hitsPerPage=HITS_PER_PAGE)
-    )
-
-
 async def _every(fetch: Callable[[int], Awaitable[Any]]) -> list[Mapping[str, Any]]:
     return [as_stored(hit) for hit in await every_entry(fetch, "hits")]
 
 
-READERS: dict[Include, Callable[[AsyncClient, str], Any]] = {
-    "settings": _read_settings,
-    "synonyms": _read_synonyms,
-    "rules": _read_rules,
+READERS: dict[Include, Callable[[AsyncClient, str], Awaitable[Any]]] = {
+    "settings": lambda client, index: client.get_settings(index),
+    "synonyms": lambda client, index: _every(
+        lambda page: client.search_synonyms(index, "", "", page, HITS_PER_PAGE)
+    ),
+    "rules": lambda client, index: _every(
+        lambda page: client.search_rules(index, "", page=page, hitsPerPage=HITS_PER_PAGE)
+    ),
 }

@@ -22,8 +22,15 @@ from svc_notebook.data.client.operations import (
 )
 from svc_notebook.data.client.task_group import run_together
 from svc_notebook.data.client.temporary_index import parse_name
-from svc_notebook.data.loading.history.journal import LoadEntry, LoadJournal, LoadState, user_name
-from svc_notebook.data.loading.history.versions import VersionsFile, VersionsTooLarge, ids_of
+from svc_notebook.data.loading.history.journal import (
+    LoadEntry,
+    LoadJournal,
+    LoadState,
+    VersionsFile,
+    VersionsTooLarge,
+    ids_of,
+    user_name,
+)
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, NotFound
 
 if TYPE_CHECKING:
@@ -278,6 +285,16 @@ async def read_records(
 
     await run_together([read(start) for start in range(min(CONCURRENT_READS, len(parts)))])
     return [record for records in results for record in records]
+
+
+async def read_existing(
+    client: AsyncClient, index: str, ids: Sequence[str]
+) -> list[dict[str, Any] | None]:
+    """Read stored records as `read_records` does; there are none if the index does not exist."""
+    try:
+        return await read_records(client, index, ids)
+    except NotFound:
+        return [None] * len(ids)
 
 
 @asynccontextmanager

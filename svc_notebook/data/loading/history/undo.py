@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,16 @@ import msgspec
 
 from svc_notebook.core.files import FileLock
 from svc_notebook.data.client.tasks import OnProgress, wait
-from svc_notebook.data.loading.history.journal import LoadEntry, LoadJournal, user_name
-from svc_notebook.data.loading.history.recorder import read_records
-from svc_notebook.data.loading.history.versions import VersionsFile, VersionTable, encode
-from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.data.loading.history.journal import (
+    LoadEntry,
+    LoadJournal,
+    VersionsFile,
+    VersionTable,
+    encode,
+    user_name,
+)
+from svc_notebook.data.loading.history.recorder import read_existing
+from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
@@ -105,7 +111,7 @@ async def _compare(client: AsyncClient, entry: LoadEntry, table: VersionTable) -
     """Compare the stored records with their versions before and after the load."""
     undo = LoadUndo(entry)
     for rows in table.read(READ_IDS):
-        stored = await _read_stored(client, entry.index, [row[0] for row in rows])
+        stored = await read_existing(client, entry.index, [row[0] for row in rows])
         for (name, before, after, unknown), record in zip(rows, stored, strict=True):
             current = None if record is None else encode(record)
             if current == before:
@@ -115,15 +121,6 @@ async def _compare(client: AsyncClient, entry: LoadEntry, table: VersionTable) -
             if unknown or current != after:
                 undo.conflicts.append(name)
     return undo
-
-
-async def _read_stored(
-    client: AsyncClient, index: str, ids: Sequence[str]
-) -> list[dict[str, Any] | None]:
-    try:
-        return await read_records(client, index, ids)
-    except NotFound:
-        return [None] * len(ids)
 
 
 async def _carry_out(

@@ -26,8 +26,11 @@ from svc_notebook.data.loading.load_plan.type_inference import (
 )
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import WRITTEN, SourceTable, TableColumn
-from svc_notebook.data.loading.text_cells.amounts import (
+from svc_notebook.data.loading.text_cells.cell_kinds import find_missing_words, find_number_words
+from svc_notebook.data.loading.text_cells.text_forms import (
     AmountForm,
+    DateForm,
+    FormulaText,
     TableStyle,
     are_point_groups,
     certain_decimal,
@@ -36,8 +39,6 @@ from svc_notebook.data.loading.text_cells.amounts import (
     find_style,
     may_be_pairs,
 )
-from svc_notebook.data.loading.text_cells.missing_words import find_missing_words, find_number_words
-from svc_notebook.data.loading.text_cells.text_forms import DateForm, FormulaText
 
 EXPONENT = re.compile("[eE]")
 POINT_GROUPS = AmountForm(",", ".")
@@ -61,7 +62,8 @@ def guess_columns(
     marks = [(f.name, mark) for f, types in possible.items() if (mark := _decimal_of(types))]
     style = find_style(marks, separator, options.decimal)
     can_split = separator == "," and options.decimal is None
-    pointed = _find_pointed(marks) if can_split else ""
+    # The first column with decimal points.
+    pointed = next((name for name, mark in marks if can_split and mark == "."), "")
     chosen = {
         field: _find_dates(types, options)
         or _find_formulas(types)
@@ -80,11 +82,6 @@ def add_number_words(sample: Mapping[TableColumn, ColumnTexts]) -> dict[TableCol
         field: texts.with_words(words[field.name]) if field.name in words else texts
         for field, texts in sample.items()
     }
-
-
-def _find_pointed(marks: Sequence[tuple[str, str]]) -> str:
-    """Return the name of the first column with decimal points; empty if there is none."""
-    return next((name for name, mark in marks if mark == "."), "")
 
 
 def _add_missing_words(
@@ -197,20 +194,16 @@ def _choose(possible: _Possible, style: TableStyle, separator: str) -> ColumnGue
     if plain and _has_decimals(plain) and (code := _find_code(texts.present)):
         return ColumnGuess(doubt=f"kept as text: `{code}` can be a code")
     if not forms:
-        return ColumnGuess(_allow_point_groups(plain) if style.decimal == "," else plain)
+        if style.decimal == "," and plain and plain[0].name == "integer":
+            # Later whole numbers can have points between thousands.
+            return ColumnGuess((plain[0], form_type(POINT_GROUPS), *plain[1:]))
+        return ColumnGuess(plain)
     form = style.choose(forms)
     if plain and (form != POINT_GROUPS if form else separator != ";"):
         return ColumnGuess(plain)
     if form:
         return ColumnGuess((form_type(form), *plain))
     return ColumnGuess(doubt=_describe_doubt(texts.present, forms))
-
-
-def _allow_point_groups(plain: tuple[TextType, ...]) -> tuple[TextType, ...]:
-    """Return the types of whole numbers of which later ones can have points between thousands."""
-    if not plain or plain[0].name != "integer":
-        return plain
-    return plain[0], form_type(POINT_GROUPS), *plain[1:]
 
 
 def _find_code(texts: Sequence[str]) -> str:
@@ -242,13 +235,13 @@ class TextAmounts:
 
     def aggregates(self) -> Iterator[str]:
         """Yield the aggregates over all rows that say whether all values are such texts."""
-        yield from (null_count(self.text), _other_count(self.field))
+        yield from (null_count(self.text), count_if(_is_no_text(self.field)))
         yield from type_aggregates(self.text, self.guess.types, self.sample.number_words)
 
     def are_all(self, counts: Aggregates) -> bool:
         """Return whether all values are texts of this form."""
         decided = decided_type(self.text, self.guess.types, counts, self.sample)
-        return decided is not None and not counts[_other_count(self.field)]
+        return decided is not None and not counts[count_if(_is_no_text(self.field))]
 
     def profile(self, counts: Aggregates) -> ColumnProfile:
         """Return the profile of the column, which is sent as numbers or dates."""
@@ -291,19 +284,14 @@ def read_as_text(field: TableColumn) -> TableColumn:
 
 def _of_texts(table: SourceTable, fields: Iterable[TableColumn]) -> list[TableColumn]:
     """Return the text of each column whose first values are all texts."""
-    fields = [*fields]
-    if not fields:
+    if not (fields := [*fields]):
         return []
     first = f"(SELECT * FROM {table.sql} LIMIT {FIRST_ROWS_COUNT})"
-    others = [f"coalesce(count_if({_is_other(field)}), 0)" for field in fields]
+    others = [f"coalesce(count_if({_is_no_text(field)}), 0)" for field in fields]
     (counts,) = table.db.rows(f"SELECT {', '.join(others)} FROM {first}")
     return [read_as_text(f) for f, count in zip(fields, counts, strict=True) if not count]
 
 
-def _is_other(field: TableColumn) -> str:
+def _is_no_text(field: TableColumn) -> str:
     """Return the condition that a value of a column of JSON is not a text."""
     return f"left({field.column}::VARCHAR, 1) <> '\"'"
-
-
-def _other_count(field: TableColumn) -> str:
-    return count_if(_is_other(field))

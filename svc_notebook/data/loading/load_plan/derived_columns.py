@@ -16,8 +16,8 @@ from svc_notebook.data.loading.encoding.json_values import map_texts
 from svc_notebook.data.loading.load_plan.profile import id_fields
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import WRITTEN, SourceTable, TableColumn
-from svc_notebook.data.loading.text_cells.missing_words import MISSING_WORDS
-from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.data.loading.text_cells.cell_kinds import MISSING_WORDS
+from svc_notebook.errors import BadInput
 
 # The separators that are tried for columns of lists and of levels, the most likely one first.
 SEPARATORS = {"list": ("|", ";", ","), "levels": (">", "»", "|", "/")}
@@ -72,13 +72,7 @@ def _compute(table: SourceTable, columns: Mapping[str, str]) -> SourceTable:
 
 
 def _find(table: SourceTable, name: str, option: str) -> TableColumn:
-    by_name = {field.name: field for field in table.fields}
-    if name not in by_name:
-        raise BadInput(
-            f"{table.name} has no column `{name}`, which `{option}` names"
-            f"{did_you_mean(name, list(by_name))}"
-        )
-    return by_name[name]
+    return table.find_field(name, f", which `{option}` names")
 
 
 def _rename(table: SourceTable, options: LoadSettings) -> SourceTable:
@@ -96,7 +90,8 @@ def _split_lists(table: SourceTable, options: LoadSettings) -> SourceTable:
     split = {
         number: field
         for number, field in enumerate(table.fields)
-        if options.dtype.get(field.name) in SEPARATORS and _may_have_texts(field)
+        if options.dtype.get(field.name) in SEPARATORS
+        and (_is_text(field) or field.type in ("JSON", WRITTEN))
     }
     texts = {number: f"list_text_{number}" for number in split}
     table = _compute(table, {texts[n]: _present_text(table, field) for n, field in split.items()})
@@ -121,10 +116,6 @@ def _split_sql(field: TableColumn, text: str, kind: str, separator: str) -> str:
         return value
     is_text = f"json_type({field.column}::JSON) = 'VARCHAR'"
     return f"CASE WHEN {is_text} THEN {value} ELSE {field.column}::VARCHAR END"
-
-
-def _may_have_texts(field: TableColumn) -> bool:
-    return _is_text(field) or field.type in ("JSON", WRITTEN)
 
 
 def _is_text(field: TableColumn) -> bool:
@@ -272,7 +263,8 @@ def _store_parts(
     table: SourceTable, column: TableColumn, size: int, id_field: TableColumn, options: LoadSettings
 ) -> SourceTable:
     function = f"split_text_{size}"
-    table.db.define(function, map_texts(lambda text: write_parts(text, size)))
+    encode = msgspec.json.encode
+    table.db.define(function, map_texts(lambda text: encode(cut_text(text, size)).decode()))
     columns = ", ".join(f"{field.column} AS c{n}" for n, field in enumerate(table.fields))
     parts = f"from_json({function}({as_text(column)}), '[\"VARCHAR\"]')"
     rows = (
@@ -297,16 +289,9 @@ def _store_parts(
         TableColumn(options.part_id, part_id, WRITTEN),
     ]
     return replace(
-        table, sql=kept, numbered_sql=f"(SELECT *, rowid AS pos FROM {kept})", watched_sql="",
-        fields=tuple(fields), hidden=table.hidden | {options.part_id}, files=(),
-        few_rows=lambda _: None, check_lost_rows=lambda *_: None,
+        table.with_stored_rows(kept), fields=tuple(fields), hidden=table.hidden | {options.part_id},
         parts_sql=f"SELECT source_id, max(n) FROM {kept} WHERE source_id <> '' GROUP BY source_id",
     )  # fmt: skip
-
-
-def write_parts(text: str, size: int) -> str:
-    """Return the parts of a text as JSON."""
-    return msgspec.json.encode(cut_text(text, size)).decode()
 
 
 def cut_text(text: str, size: int) -> list[str]:

@@ -23,11 +23,13 @@ from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.encoding.json_sql import GEO, MAX_LAT, MAX_LNG, column_sql
 from svc_notebook.data.loading.encoding.json_values import (
     JSON,
+    Unsendable,
     canonical_member,
     find_json_types,
+    is_missing,
     name_json_types,
+    write_json,
 )
-from svc_notebook.data.loading.encoding.python_encoder import Unsendable, is_missing, write_json
 from svc_notebook.data.loading.encoding.record_sql import (
     ColumnProfile,
     operation_overhead,
@@ -138,8 +140,9 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
     texts = {field: column[:rows] for field, column in zip(table.fields, columns, strict=True)}
     profiles = _infer_profiles(table, texts, rows, options)
     cells = [
-        _text_cells(field, column_texts, profiles.get(field))
-        for field, column_texts in texts.items()
+        Cells(field, _write_cells(column, profile) if profile else column, profile, column)
+        for field, column in texts.items()
+        for profile in [profiles.get(field)]
     ]
     return SmallTable(table, cells, rows)
 
@@ -159,12 +162,6 @@ def _infer_profiles(
             raise NeedsDatabase
         profiles[field] = profile
     return profiles
-
-
-def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None) -> Cells:
-    if profile is None:
-        return Cells(field, texts, None, texts)
-    return Cells(field, _write_cells(texts, profile), profile, texts)
 
 
 def _write_cells(texts: Texts, profile: ColumnProfile) -> Texts:
@@ -234,11 +231,9 @@ def _max_cells(columns: int) -> int:
 
 
 def _refuse_options(options: LoadSettings) -> None:
-    if options.dtype or options.nest or options.derives_columns:
-        raise NeedsDatabase
-    if options.salt or options.spread:
-        raise NeedsDatabase
-    if options.path is not None or options.sheet is not None:
+    of_source = options.path is not None or options.sheet is not None
+    of_rows = options.dtype or options.nest or options.derives_columns
+    if of_source or of_rows or options.salt or options.spread:
         raise NeedsDatabase
 
 
@@ -417,18 +412,12 @@ def _find_unique(
     columns: Sequence[ColumnProfile], cells: Mapping[str, Cells], rows: int
 ) -> str | None:
     """Propose an id by the rules of `ids.find_ids`."""
-    texts = {
-        column.name: column.sent_as == "text"
-        for column in columns
-        if not column.missing and column.sent_as in ("text", "integer")
-    }
-    proposed = order_proposals(texts, rows) if rows > 1 else []
-    return next((name for name in proposed if _is_unique(cells[name].id_texts(rows), rows)), None)
-
-
-def _is_unique(texts: Texts, rows: int) -> bool:
-    values = {str(msgspec.json.decode(text)) for text in texts if text is not None}
-    return len(values) == rows and all(map(is_short, values))
+    for name in order_proposals(columns, rows):
+        texts = filter(None, cells[name].id_texts(rows))
+        values = {str(msgspec.json.decode(text)) for text in texts}
+        if len(values) == rows and all(map(is_short, values)):
+            return name
+    return None
 
 
 def _ids_of(texts: Texts) -> list[str | None]:

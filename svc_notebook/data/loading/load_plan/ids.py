@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from svc_notebook.data.loading import sql
@@ -16,7 +16,11 @@ from svc_notebook.data.loading.encoding.json_values import (
     canonical_members,
     map_texts,
 )
-from svc_notebook.data.loading.encoding.record_sql import canonical_members_sql, object_sql
+from svc_notebook.data.loading.encoding.record_sql import (
+    ColumnProfile,
+    canonical_members_sql,
+    object_sql,
+)
 from svc_notebook.data.loading.load_plan.profile import Profile, id_fields
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import Advice, SourceTable, TableColumn
@@ -130,28 +134,22 @@ def is_short(text: str) -> bool:
     return short and not re.fullmatch(DATE, text, re.S)
 
 
-def order_proposals(names: Mapping[str, bool], rows: int) -> list[str]:
-    """Order columns by name, given whether each has text: first those with the name of an id.
+def order_proposals(columns: Sequence[ColumnProfile], rows: int) -> list[str]:
+    """Return the complete columns of texts and whole numbers that can be ids, the likely first.
 
-    In a few rows, any column is unique: then only a name tells an id.
+    These have the name of an id. In a few rows, any column is unique: then only a name tells an id.
     """
-    named = [name for name in names if ID_NAME.search(name)]
+    complete = [c for c in columns if not c.missing and c.sent_as in ("text", "integer")]
+    named = [column.name for column in complete if rows > 1 and ID_NAME.search(column.name)]
     if rows < MIN_UNIQUE_ROWS:
         return named
-    return [*named, *(name for name, is_text in names.items() if is_text and name not in named)]
+    return [*named, *(c.name for c in complete if c.sent_as == "text" and c.name not in named)]
 
 
 def _find_unique(table: SourceTable, profile: Profile) -> str | None:
     """Return a column that could be the id: every row has a short value that no other row has."""
-    texts = {
-        column.name: column.sent_as == "text"
-        for column in profile.columns
-        if not column.missing and column.sent_as in ("text", "integer")
-    }
-    if profile.rows < 2 or not texts:
-        return None
+    proposed = order_proposals(profile.columns, profile.rows)
     first = f"(SELECT * FROM {table.sql} LIMIT {MAX_FIRST_ROWS})"
-    proposed = order_proposals(texts, profile.rows)
     likely = _unique(table, proposed, first, min(profile.rows, MAX_FIRST_ROWS))
     if profile.rows > MAX_FIRST_ROWS:
         likely = _unique(table, likely[:MAX_COUNTED_COLUMNS], table.sql, profile.rows)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import ceil
 
+from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import aggregate
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.data.loading.load_plan.column_guesses import add_number_words, guess_columns
@@ -19,11 +20,11 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     TextType,
     count_if,
     form_type,
-    is_missing_word,
 )
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import SourceTable, TableColumn
-from svc_notebook.data.loading.text_cells.amounts import find_best_form, may_be_amounts
+from svc_notebook.data.loading.text_cells.cell_kinds import MISSING_WORDS
+from svc_notebook.data.loading.text_cells.text_forms import find_best_form, may_be_amounts
 
 # The types that a note proposes for a column of text, if at least this share of its values fits.
 PROPOSED_TYPES = {"number": "numbers", "boolean": "true or false"}
@@ -66,7 +67,8 @@ def find_mixed_columns(
     table: SourceTable, columns: Sequence[ColumnProfile], sample: Mapping[TableColumn, ColumnTexts]
 ) -> tuple[MixedColumn, ...]:
     """Find columns of text that only a few values prevent from being numbers or booleans."""
-    suspects = _find_suspects(columns, sample)
+    fields = (c.field for c in columns if c.sql.sent_as == "text" and c.field in sample)
+    suspects = {field: kind for field in fields if (kind := frequent_type(sample[field]))}
     if not suspects:
         return ()
     aggregates = {field: _misfit_aggregates(field, kind) for field, kind in suspects.items()}
@@ -75,26 +77,12 @@ def find_mixed_columns(
     for field, kind in suspects.items():
         fitting, misfits, position, value = map(counted.__getitem__, aggregates[field])
         if misfits and fitting >= MIN_FITTING_SHARE * (fitting + misfits):
-            mixed.append(
-                MixedColumn(
-                    column=field.name,
-                    what=_describe(kind, sample[field]),
-                    dtype=kind.name,
-                    values=fitting + misfits,
-                    fitting=fitting,
-                    position=position,
-                    value=value[:MAX_SHOWN_CHARACTERS],
-                )
-            )
+            what = _describe(kind, sample[field])
+            mixed.append(MixedColumn(
+                field.name, what, kind.name, fitting + misfits, fitting, position,
+                value[:MAX_SHOWN_CHARACTERS],
+            ))  # fmt: skip
     return tuple(mixed)
-
-
-def _find_suspects(
-    columns: Sequence[ColumnProfile], sample: Mapping[TableColumn, ColumnTexts]
-) -> dict[TableColumn, TextType]:
-    """Return the columns of text with the type that most of their first values have."""
-    fields = (c.field for c in columns if c.sql.sent_as == "text" and c.field in sample)
-    return {field: kind for field in fields if (kind := frequent_type(sample[field]))}
 
 
 def find_late_texts(
@@ -114,8 +102,7 @@ def find_late_texts(
         return {}
     joined = dict(sample)
     for field in fields:
-        kind = frequent_type(sample[field])
-        if kind is not None:
+        if kind := frequent_type(sample[field]):
             joined[field] = sample[field].joined_with(_read_misfits(table, field, kind))
     guesses = guess_columns(add_number_words(joined), table.separator, options)
     return {field: joined[field] for field in fields if guesses[field].types}
@@ -159,6 +146,7 @@ def _describe(kind: TextType, sample: ColumnTexts) -> str:
 
 def _misfit_aggregates(field: TableColumn, kind: TextType) -> tuple[str, str, str, str]:
     fits = kind.condition(field.column)
-    bad = f"{field.column} IS NOT NULL AND NOT ({is_missing_word(field)}) AND NOT ({fits})"
+    absent = sql.one_of(field.column, MISSING_WORDS)
+    bad = f"{field.column} IS NOT NULL AND NOT ({absent}) AND NOT ({fits})"
     first = f"arg_min({field.column}, pos) FILTER ({bad})"
     return count_if(fits), count_if(bad), f"min(pos) FILTER ({bad})", first

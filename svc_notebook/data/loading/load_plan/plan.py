@@ -214,7 +214,14 @@ class LoadPlan:
         path : path
             File to write, for example `products.plan.yaml`.
         """
-        save_plan(self, path)
+        yaml = _import_yaml()
+        columns = [
+            ContractColumn(row.name, row.sent_as, round(row.missing / max(self.rows, 1), 4))
+            for row in self.column_rows
+        ]
+        saved = _SavedPlan(self.source, self.index, self.rows, dict(self.options), columns)
+        text = yaml.safe_dump(msgspec.to_builtins(saved), sort_keys=False, allow_unicode=True)
+        write_named_file(Path(path).expanduser(), text)
 
     @cached_property
     def columns(self) -> pd.DataFrame:
@@ -256,9 +263,13 @@ class LoadPlan:
         shown = self.rejected[ERROR_COLUMNS].head(10)
         rejected = write_frame(shown) if len(self.rejected) else ""
         sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
+        difference = ""
+        if self.difference:
+            columns = write_frame(self.difference.columns)
+            difference = f"<p>{self.difference.describe()}</p>{columns}"
         return (
             f"<p>{html.escape(self._headline())}</p>{write_frame(self.columns)}"
-            f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{self._difference()}{rejected}"
+            f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{difference}{rejected}"
         )
 
     def _lines(self) -> list[str]:
@@ -268,11 +279,6 @@ class LoadPlan:
         code = f"`svc.set_settings({self.index!r}, {dict(settings)!r})`"
         suggested = [f"settings that the columns suggest: {code}"] if settings else []
         return [*write_notes(self.notes), *proposals, *suggested]
-
-    def _difference(self) -> str:
-        if not self.difference:
-            return ""
-        return f"<p>{self.difference.describe()}</p>{write_frame(self.difference.columns)}"
 
     def _headline(self) -> str:
         rejected = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""
@@ -348,23 +354,6 @@ def _compare_column(row: ColumnRow, saved: ContractColumn, rows: int) -> Iterato
         yield f"`{row.name}` lacks {share:.0%} of its values, not {saved.missing:.0%}"
 
 
-def save_plan(plan: LoadPlan, path: str | os.PathLike[str]) -> None:
-    """Write the options and columns of a plan to a YAML file."""
-    yaml = _import_yaml()
-    saved = _SavedPlan(
-        plan.source,
-        plan.index,
-        plan.rows,
-        dict(plan.options),
-        [
-            ContractColumn(row.name, row.sent_as, round(row.missing / max(plan.rows, 1), 4))
-            for row in plan.column_rows
-        ],
-    )
-    text = yaml.safe_dump(msgspec.to_builtins(saved), sort_keys=False, allow_unicode=True)
-    write_named_file(Path(path).expanduser(), text)
-
-
 def read_contract(given: Any) -> LoadContract:
     """Return the contract of a plan, of the file of a saved plan, or of a pandera schema."""
     if isinstance(given, LoadPlan):
@@ -398,20 +387,14 @@ def _of_schema(schema: Any) -> LoadContract:
             "`plan` must be a plan, the file of a saved plan or a schema of pandera, not "
             f"{type(schema).__name__}"
         )
-    required = {
-        name: ContractColumn(name, _type_of(column.dtype),
-                             None if column.nullable else 0.0, column.required)
-        for name, column in columns.items()
-    }  # fmt: skip
+    required = {}
+    for name, column in columns.items():
+        kind = PANDERA_TYPES.get(re.split("[^a-z]", str(column.dtype).lower())[0], "")
+        missing = None if column.nullable else 0.0
+        required[name] = ContractColumn(name, kind, missing, column.required)
     strict = getattr(made, "strict", False) is True
-    return LoadContract(
-        f"the schema {getattr(made, 'name', '') or ''}".strip(), {}, required, strict
-    )
-
-
-def _type_of(dtype: object) -> str:
-    begin = re.match("[a-z]*", str(dtype).lower())
-    return PANDERA_TYPES.get(begin[0] if begin else "", "")
+    about = f"the schema {getattr(made, 'name', '') or ''}".strip()
+    return LoadContract(about, {}, required, strict)
 
 
 def _import_yaml() -> Any:

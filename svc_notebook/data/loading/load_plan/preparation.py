@@ -291,13 +291,14 @@ def _select_increment(table: SourceTable, cursor: LoadCursor) -> SourceTable:
             return replace(table, cursor=cursor)
         # DuckDB does not scan for this condition, so that no row is skipped.
         return replace(_keep_rows(table, "false", cursor), skipped=list, errors=())
-    column = _find_column(table, cursor.column)
+    column = table.find_field(cursor.column, " for `cursor`")
     values = (
         f"json_extract_string({column.column}, '$')" if column.type == WRITTEN else column.column
     )
     type_ = _comparable_type(table, column, values)
     _check_kind(cursor, type_)
-    compared = type_ if cursor.type in ("", type_) else _common_type(type_)
+    common = {"numbers": "DOUBLE", "times": "TIMESTAMP"}.get(_kind_of(type_), "VARCHAR")
+    compared = type_ if cursor.type in ("", type_) else common
     since = f"CAST({text(cursor.value)} AS {compared})"
     beyond = f"CAST({values} AS {compared}) >= {since} OR {values} IS NULL"
     kept = _keep_rows(table, beyond if cursor.type else "true", cursor)
@@ -312,18 +313,7 @@ def _keep_rows(table: SourceTable, condition: str, cursor: LoadCursor) -> Source
     """Store the rows of an increment, so that each scan reads the same ones."""
     names = ", ".join(field.column for field in table.fields)
     kept = table.db.keep(f"SELECT {names} FROM {table.scan} WHERE {condition}", "increment")
-    return replace(
-        table, sql=kept, numbered_sql=f"(SELECT *, rowid AS pos FROM {kept})", watched_sql="",
-        few_rows=lambda _: None, check_lost_rows=lambda *_: None, cursor=cursor, files=(),
-    )  # fmt: skip
-
-
-def _find_column(table: SourceTable, name: str) -> TableColumn:
-    by_name = {column.name: column for column in table.fields}
-    if name not in by_name:
-        hint = did_you_mean(name, by_name)
-        raise BadInput(f"{table.name} has no column `{name}` for `cursor`{hint}")
-    return by_name[name]
+    return replace(table.with_stored_rows(kept), cursor=cursor)
 
 
 def _comparable_type(table: SourceTable, column: TableColumn, values: str) -> str:
@@ -361,7 +351,3 @@ def _check_kind(cursor: LoadCursor, type_: str) -> None:
             f"the column `{cursor.column}` has {now}, but the last load ended at {cursor.value!r} "
             f"({before}): correct the column, or load all rows with reset_cursor=True"
         )
-
-
-def _common_type(type_: str) -> str:
-    return {"numbers": "DOUBLE", "times": "TIMESTAMP"}.get(_kind_of(type_), "VARCHAR")

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from svc_notebook.core.display import list_names
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import ROW_COUNT, aggregate
 from svc_notebook.data.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
@@ -30,10 +31,9 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     ColumnTexts,
     TextType,
     count_if,
+    count_present,
     decided_type,
-    has_values,
     infer_column,
-    is_missing_word,
     null_count,
     read_sample,
     type_aggregates,
@@ -46,6 +46,7 @@ from svc_notebook.data.loading.table import (
     SourceTable,
     TableColumn,
 )
+from svc_notebook.data.loading.text_cells.cell_kinds import MISSING_WORDS
 from svc_notebook.errors import BadInput, did_you_mean
 
 Forms = Mapping[TableColumn, TextForm]
@@ -196,9 +197,8 @@ def _is_undecided(
     sample: ColumnTexts,
 ) -> bool:
     types = likely[field.name]
-    return bool(types) and (
-        has_values(field, counts, sample) and not decided_type(field, types, counts, sample)
-    )
+    has_values = bool(types) and count_present(field, counts, sample) > 0
+    return has_values and not decided_type(field, types, counts, sample)
 
 
 def _find_misfits(
@@ -297,19 +297,16 @@ def _find_forms(table: SourceTable, chosen: Sequence[TableColumn], options: Load
 def _typed_sql(
     table: SourceTable, field: TableColumn, forms: Forms, options: LoadSettings
 ) -> JsonSql:
-    kind = options.dtype.get(field.name)
-    if kind and (form := forms.get(field)):
-        text = read_as_text(field)
-        absent, fits = is_missing_word(text), form.condition_sql(text.column)
-        value = (
-            f"(CASE WHEN {absent} THEN NULL WHEN {fits} THEN {form.text_sql(text.column)} "
-            f"ELSE {text.column} END)"
-        )
-        return cast_sql(kind, text._replace(column=value), options)
-    if table.untyped and kind not in (None, "string", *JSON_KINDS):
-        value = f"(CASE WHEN {is_missing_word(field)} THEN NULL ELSE {field.column} END)"
-        return cast_sql(kind, field._replace(column=value), options)
-    return column_sql(field, options)
+    kind, form = options.dtype.get(field.name), forms.get(field)
+    is_value = table.untyped and kind not in ("string", *JSON_KINDS)
+    if kind is None or not (form or is_value):
+        return column_sql(field, options)
+    text = read_as_text(field) if form else field
+    absent = f"WHEN {sql.one_of(text.column, MISSING_WORDS)} THEN NULL"
+    if form:
+        absent += f" WHEN {form.condition_sql(text.column)} THEN {form.text_sql(text.column)}"
+    value = f"(CASE {absent} ELSE {text.column} END)"
+    return cast_sql(kind, text._replace(column=value), options)
 
 
 def _id_count(field: TableColumn) -> str:
@@ -355,10 +352,6 @@ def describe_readings(columns: Sequence[ColumnProfile], rows: int) -> Iterator[s
         elif reading.doubt:
             yield Advice(f"`{column.name}` is {reading.doubt}")
     for note, names in names_by_note.items():
-        yield f"{_name_columns(names)}: {note}"
-
-
-def _name_columns(names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{name}`" for name in names[:MAX_NAMED_COLUMNS])
-    others = len(names) - MAX_NAMED_COLUMNS
-    return f"{shown} and {others:,} more columns" if others > 0 else shown
+        others = len(names) - MAX_NAMED_COLUMNS
+        more = f" and {others:,} more columns" if others > 0 else ""
+        yield f"{list_names(names[:MAX_NAMED_COLUMNS])}{more}: {note}"

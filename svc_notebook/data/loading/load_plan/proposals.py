@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import ceil
 from typing import Any
@@ -158,13 +159,11 @@ def _propose_for_texts(name: str, texts: Sequence[str]) -> Iterator[Proposal]:
 
 
 def _is_json(text: str) -> bool:
-    if text[:1] not in ("{", "["):
-        return False
-    try:
-        msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return False
-    return True
+    if text[:1] in ("{", "["):
+        with suppress(msgspec.DecodeError):
+            msgspec.json.decode(text)
+            return True
+    return False
 
 
 def _share(texts: Sequence[str], mark: str) -> float:

@@ -22,8 +22,8 @@ from svc_notebook.data.loading.load_plan.ids import Ids
 from svc_notebook.data.loading.load_plan.profile import INVALID_IDS, Profile
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import RowError, SourceTable
+from svc_notebook.data.loading.text_cells.cell_kinds import MISSING_WORDS
 from svc_notebook.data.loading.text_cells.header_names import free_name
-from svc_notebook.data.loading.text_cells.missing_words import MISSING_WORDS
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -292,7 +292,7 @@ def _no_rows(several: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
 def _make_frame(
     several: Sequence[str], contents: Mapping[str, Cells], errors: Sequence[RowError]
 ) -> pd.DataFrame:
-    rejected = _merge_by_row(errors)
+    rejected = [*_merge_by_row(errors)]
     shown = {name: _free_name(name, contents) for name in contents}
     cells = {name: [getattr(error, name) for error in rejected] for name in (*several, *OBJECTS)}
     cells |= {
@@ -318,15 +318,11 @@ def restore_rejected(frame: pd.DataFrame) -> pd.DataFrame:
     return kept.rename(columns=facts["renamed"])
 
 
-def _merge_by_row(errors: Sequence[RowError]) -> list[RowError]:
-    """Return one error for each row."""
-    return [_merge(list(group)) for _, group in groupby(errors, lambda e: (e.file, e.row))]
-
-
-def _merge(errors: list[RowError]) -> RowError:
-    first, *others = errors
-    more = [f"{e.column}: {e.reason}" if e.column else e.reason for e in others]
-    return first._replace(reason="; ".join([first.reason, *more]))
+def _merge_by_row(errors: Sequence[RowError]) -> Iterator[RowError]:
+    """Yield one error for each row."""
+    for _, (first, *others) in groupby(errors, lambda error: (error.file, error.row)):
+        more = [f"{e.column}: {e.reason}" if e.column else e.reason for e in others]
+        yield first._replace(reason="; ".join([first.reason, *more]))
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from svc_notebook.data.loading.database import ROW_COUNT
 from svc_notebook.data.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER
 from svc_notebook.data.loading.encoding.record_sql import ColumnProfile, TextForm, TextReading
 from svc_notebook.data.loading.table import SourceTable, TableColumn
-from svc_notebook.data.loading.text_cells.missing_words import MISSING_WORDS, is_missing_text
+from svc_notebook.data.loading.text_cells.cell_kinds import MISSING_WORDS, is_missing_text
 from svc_notebook.data.loading.text_cells.text_forms import DateForm, FormulaText
 
 # The values of aggregates, by their SQL.
@@ -230,21 +230,13 @@ def decided_type(
     field: TableColumn, types: Sequence[TextType], counts: Aggregates, sample: ColumnTexts
 ) -> TextType | None:
     """Return the first type that all values have, as far as it was counted."""
-    present = _present(field, counts, sample)
-    counted = (
-        candidate for candidate in types if _match_count(field, candidate.condition) in counts
-    )
+    present = count_present(field, counts, sample)
     fitting = (
         candidate
-        for candidate in counted
-        if counts[_match_count(field, candidate.condition)] == present
+        for candidate in types
+        if counts.get(_match_count(field, candidate.condition)) == present
     )
     return next(fitting, None) if present else None
-
-
-def has_values(field: TableColumn, counts: Aggregates, sample: ColumnTexts) -> bool:
-    """Return whether a column has a value that is not a word such as NA."""
-    return _present(field, counts, sample) > 0
 
 
 def infer_column(
@@ -299,7 +291,8 @@ def _describe_words(count: int, words: Sequence[str], texts: ColumnTexts) -> str
     return f"{count:,} {verb.format(word)}"
 
 
-def _present(field: TableColumn, counts: Aggregates, sample: ColumnTexts) -> int:
+def count_present(field: TableColumn, counts: Aggregates, sample: ColumnTexts) -> int:
+    """Return the number of values that are not words such as NA."""
     words = counts.get(_word_count(field, sample.number_words), 0)
     return int(counts[ROW_COUNT] - counts[null_count(field)] - words)
 
@@ -314,11 +307,6 @@ def count_if(condition: str) -> str:
     return f"count(*) FILTER ({condition})"
 
 
-def is_missing_word(field: TableColumn, words: Sequence[str] = MISSING_WORDS) -> str:
-    """Return the condition that a value is a word such as NA."""
-    return sql.one_of(field.column, words)
-
-
 @lru_cache(MAX_CACHED_SQL)
 def _match_count(field: TableColumn, condition: TextCondition) -> str:
     return count_if(condition(field.column))
@@ -327,4 +315,4 @@ def _match_count(field: TableColumn, condition: TextCondition) -> str:
 @lru_cache(MAX_CACHED_SQL)
 def _word_count(field: TableColumn, words: Sequence[str]) -> str:
     """Return the SQL of the number of words such as NA."""
-    return count_if(is_missing_word(field, words))
+    return count_if(sql.one_of(field.column, words))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,12 +179,9 @@ def _read(checkpoint: Checkpoint[Entry]) -> None:
     # A damaged line is ignored: its batch is sent again.
     checkpoint.entries = [entry for line in lines if (entry := _checked(line, checkpoint.kind))]
     if torn or len(checkpoint.entries) < len(lines):
-        _rewrite(checkpoint.path, [header, *checkpoint.entries])
-
-
-def _rewrite(path: Path, rows: Sequence[msgspec.Struct]) -> None:
-    """Keep only complete lines, so that the next line does not continue a torn one."""
-    write_atomically(path, map(_line, rows))
+        # Only complete lines are kept, so that the next line does not continue a torn one.
+        kept: list[msgspec.Struct] = [header, *checkpoint.entries]
+        write_atomically(checkpoint.path, map(_line, kept))
 
 
 def _line(row: msgspec.Struct) -> bytes:

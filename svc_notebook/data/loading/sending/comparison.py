@@ -15,13 +15,13 @@ import pandas as pd
 from svc_notebook.core.api.validation import same
 from svc_notebook.data.client.operations import MAX_IDS_PER_REQUEST, index_exists
 from svc_notebook.data.loading.database import Database
-from svc_notebook.data.loading.history.recorder import read_records
+from svc_notebook.data.loading.history.recorder import read_existing, read_records
 from svc_notebook.data.loading.load_plan.preparation import Prepared, prepare, record_of
 from svc_notebook.data.loading.options import Action, LoadSettings, RowOptions
 from svc_notebook.data.loading.sending.batches import Span, pack_batches
 from svc_notebook.data.loading.sending.stored_records import check_mergeable, records_of
 from svc_notebook.data.loading.sources.python_records import Rows, are_records
-from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
@@ -58,7 +58,7 @@ async def compare(
         prepared = await db.in_thread(prepare, df, index, checked, db)
         records = _encode_records(prepared)
         while part := await db.in_thread(lambda: list(islice(records, MAX_IDS_PER_REQUEST))):
-            stored = await _read_stored(client, index, [record["objectID"] for record in part])
+            stored = await read_existing(client, index, [record["objectID"] for record in part])
             for record, stored_record in zip(part, stored, strict=True):
                 differing[record["objectID"]] = (
                     None if stored_record is None else _differing(record, stored_record)
@@ -77,16 +77,6 @@ async def compare(
 def _encode_records(prepared: Prepared) -> Iterator[Record]:
     for batch in pack_batches(prepared):
         yield from records_of(batch)
-
-
-async def _read_stored(
-    client: AsyncClient, index: str, ids: Sequence[str]
-) -> Sequence[Record | None]:
-    """Read the stored records of these ids; None for each if the index does not exist."""
-    try:
-        return await read_records(client, index, ids)
-    except NotFound:
-        return [None] * len(ids)
 
 
 async def _read_others(client: AsyncClient, index: str, names: Collection[str]) -> list[str]:
@@ -158,7 +148,7 @@ async def holds(
     client: AsyncClient, index: str, sent: Sequence[Record], options: LoadSettings
 ) -> bool:
     """Return whether an index contains these records, at most a thousand, as they were sent."""
-    stored = await _read_stored(client, index, [record["objectID"] for record in sent])
+    stored = await read_existing(client, index, [record["objectID"] for record in sent])
     return not _problems(_check_of(options), sent, stored)
 
 

@@ -13,8 +13,8 @@ from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.load_plan.plan import LoadPlan
 from svc_notebook.data.loading.load_plan.preparation import prepare
 from svc_notebook.data.loading.options import LoadSettings, SendSettings
+from svc_notebook.data.loading.sending.existing_index import check_rejected
 from svc_notebook.data.loading.sending.load_run import LoadRun
-from svc_notebook.data.loading.sending.replacement import check_rejected
 from svc_notebook.data.loading.sending.result import LoadResult
 from svc_notebook.data.loading.sources.python_records import RecordStream
 from svc_notebook.errors import (
@@ -50,19 +50,14 @@ async def load_source(
     try:
         return await _load_once(client, source, index, options, sending)
     except Refused as error:
-        limit = _find_record_limit(error)
-        if limit is None or limit >= options.record_bytes or options.unrepeatable:
+        match = RECORD_TOO_LARGE.search(error.message)
+        limit = int(match[1]) if match else options.record_bytes
+        if limit >= options.record_bytes or options.unrepeatable:
             raise
     # The index exists now, with rows of this load.
     if_exists = "append" if sending.if_exists == "fail" else sending.if_exists
     sending = replace(sending, if_exists=if_exists, resume=False)
     return await _load_once(client, source, index, replace(options, record_bytes=limit), sending)
-
-
-def _find_record_limit(error: Refused) -> int | None:
-    """Return the maximum bytes of a record if a service refused a larger one."""
-    match = RECORD_TOO_LARGE.search(error.message)
-    return int(match[1]) if match else None
 
 
 async def _load_once(
@@ -77,7 +72,11 @@ async def _load_once(
         run = LoadRun(client, source, index, prepared, sending, started)
         await (run.complete_plan() if sending.dry_run else run.carry_out())
     except asyncio.CancelledError:
-        raise _stopped(index, run) from None
+        if run is None:
+            raise Stopped(
+                f"stopped while the source was read; nothing was sent to {index}"
+            ) from None
+        raise Stopped(f"stopped. {run.progress()}", result=run.counts.close()) from None
     except (CallFailed, TaskFailed) as error:
         if isinstance(error, KeyRefused) and (primary := await _primary_of(client, index)):
             raise BadInput(
@@ -106,9 +105,3 @@ async def _primary_of(client: AsyncClient, index: str) -> str | None:
     with suppress(SvcError):
         return (await client.get_settings(index)).get("primary")
     return None
-
-
-def _stopped(index: str, run: LoadRun | None) -> Stopped:
-    if run is None:
-        return Stopped(f"stopped while the source was read; nothing was sent to {index}")
-    return Stopped(f"stopped. {run.progress()}", result=run.counts.close())

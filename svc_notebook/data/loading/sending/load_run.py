@@ -26,11 +26,13 @@ from svc_notebook.data.loading.load_plan.ids import SCHEME
 from svc_notebook.data.loading.load_plan.preparation import Prepared
 from svc_notebook.data.loading.load_plan.proposals import add_proposals
 from svc_notebook.data.loading.options import SendSettings
-from svc_notebook.data.loading.sending.attribute_loss import (
-    AttributeLoss,
-    ReadColumns,
-    find_attribute_loss,
-    replaces_records,
+from svc_notebook.data.loading.sending.batch_sender import (
+    DEFAULT_IN_FLIGHT,
+    SETTLE_SECONDS,
+    ConcurrencyLimiter,
+    OutgoingBatches,
+    not_repeatable,
+    send_batches,
 )
 from svc_notebook.data.loading.sending.batches import Batch, Span, pack_batches
 from svc_notebook.data.loading.sending.checkpoint import (
@@ -42,18 +44,15 @@ from svc_notebook.data.loading.sending.checkpoint import (
 )
 from svc_notebook.data.loading.sending.comparison import check_differences, still_holds
 from svc_notebook.data.loading.sending.comparison import verify as read_back
-from svc_notebook.data.loading.sending.concurrency_limiter import (
-    DEFAULT_IN_FLIGHT,
-    SETTLE_SECONDS,
-    ConcurrencyLimiter,
-    send_batches,
-)
-from svc_notebook.data.loading.sending.outgoing_batches import OutgoingBatches, not_repeatable
-from svc_notebook.data.loading.sending.replacement import (
+from svc_notebook.data.loading.sending.existing_index import (
+    AttributeLoss,
+    ReadColumns,
     check_share,
     check_target,
     describe_no_rows,
+    find_attribute_loss,
     move_over,
+    replaces_records,
     warn_of_hashes,
 )
 from svc_notebook.data.loading.sending.result import OUTCOMES, LoadCounts, LoadResult
@@ -130,7 +129,11 @@ class LoadRun:
                 self._check_resumable()
             if not (self._settings.resume and self._acknowledged):
                 await check_target(self._client, self.counts.index, self._if_exists)
-                await self._warn_of_hashes()
+                # Partitions of workers get one common warning.
+                alone = self._prepared.hashed and not self._prepared.options.spread
+                adds = self._if_exists in ("append", "merge") and self._prepared.plan.sendable
+                if alone and adds:
+                    await warn_of_hashes(self._client, self.counts.index)
             await self._check_attribute_loss()
             with self._checkpoint.hold() if self._checkpoint else nullcontext():
                 await self._write()
@@ -283,12 +286,6 @@ class LoadRun:
     def _temporary(self, name: str) -> TemporaryIndex:
         return TemporaryIndex(self._client, self.counts.index, "load", name=name)
 
-    async def _warn_of_hashes(self) -> None:
-        # Partitions of workers get one common warning.
-        alone = self._prepared.hashed and not self._prepared.options.spread
-        if alone and self._if_exists in ("append", "merge") and self._prepared.plan.sendable:
-            await warn_of_hashes(self._client, self.counts.index)
-
     def _check_resumable(self) -> None:
         if operation := self._prepared.options.unrepeatable:
             raise not_repeatable(operation)
@@ -378,8 +375,9 @@ class LoadRun:
         self.counts.plan = replace(plan, notes=(*plan.notes, text))
 
     async def _send(self, target: str) -> None:
+        digests = {batch.span: batch.digest for batch in self._acknowledged if batch.digest}
         outgoing = OutgoingBatches(
-            self._prepared, self.counts, self._settled(), self._digests(), self._stored,
+            self._prepared, self.counts, self._settled(), digests, self._stored,
             self._recorder, may_repeat=self._may_repeat, per_second=self._settings.per_second,
         )  # fmt: skip
         self._report_progress()
@@ -401,9 +399,6 @@ class LoadRun:
 
     def _settled(self) -> list[Span]:
         return [batch.span for batch in self._acknowledged]
-
-    def _digests(self) -> dict[Span, int]:
-        return {batch.span: batch.digest for batch in self._acknowledged if batch.digest}
 
     def _enter(self, batch: Batch, task: int) -> None:
         self.counts.enter(task, batch.rows)

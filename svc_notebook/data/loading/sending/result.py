@@ -72,18 +72,12 @@ class LoadResult:
     published: int
     tasks: tuple[int, ...]
     seconds: float
-    # Rows that an interrupted load had already sent.
     resumed: int = 0
-    # Rows that a merge skipped because the stored records are identical.
     unchanged: int = 0
-    # Records that a synchronization deleted.
     deleted: int = 0
-    # With `verify`: the records that are not stored as they were sent.
     differences: pd.DataFrame | None = None
     action: Action = "replace"
-    # Whether nothing was sent: then the plan is displayed.
     dry_run: bool = False
-    # How often the concurrency was halved.
     slowed: int = 0
 
     @property

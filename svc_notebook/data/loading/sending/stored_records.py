@@ -23,9 +23,8 @@ from svc_notebook.data.client.operations import (
     index_exists,
 )
 from svc_notebook.data.loading.encoding.json_values import canonical
-from svc_notebook.data.loading.history.journal import LoadJournal
+from svc_notebook.data.loading.history.journal import LoadJournal, operations_of
 from svc_notebook.data.loading.history.recorder import read_records
-from svc_notebook.data.loading.history.versions import operations_of
 from svc_notebook.data.loading.load_plan.derived_columns import PART_MARK
 from svc_notebook.data.loading.load_plan.plan import LoadDifference
 from svc_notebook.data.loading.options import IfExists, LoadSettings
@@ -43,6 +42,8 @@ MAX_DELETED_IDS = 1_000
 # Values of a column that a difference shows.
 MAX_SAMPLES, MAX_SAMPLE_CHARACTERS = 3, 40
 ABSENT = "absent"
+# The condition of a record that no row has.
+VANISHED = "row = 0"
 
 
 class StoredRecords:
@@ -72,14 +73,14 @@ class StoredRecords:
         """Forget which records have a row."""
         self._file.execute("UPDATE stored SET row = 0 WHERE row <> 0")
 
-    def count(self) -> int:
-        """Return the number of records."""
-        (count,) = self._file.execute("SELECT count(*) FROM stored").fetchone()
+    def count(self, condition: str = "true") -> int:
+        """Return the number of records that fulfil a condition."""
+        (count,) = self._file.execute(f"SELECT count(*) FROM stored WHERE {condition}").fetchone()
         return int(count)
 
     def delete_vanished(self) -> None:
         """Forget the records that no row has."""
-        self._file.execute("DELETE FROM stored WHERE row = 0")
+        self._file.execute(f"DELETE FROM stored WHERE {VANISHED}")
 
     def add(self, records: Sequence[Record], *, row: int = 0) -> None:
         """Keep stored records; `row` is 1 for records that have a row."""
@@ -100,16 +101,11 @@ class StoredRecords:
         self._file.execute("COMMIT")
         return dict(self._file.execute(f"SELECT id, content FROM stored {among}"))
 
-    def count_vanished(self) -> int:
-        """Return the number of records that no row has."""
-        (count,) = self._file.execute("SELECT count(*) FROM stored WHERE row = 0").fetchone()
-        return int(count)
-
-    def read_vanished(self, most: int = MAX_DELETED_IDS) -> Iterator[list[str]]:
+    def read_vanished(self) -> Iterator[list[str]]:
         """Yield the ids of the records that no row has, some at a time."""
         last = ""
-        query = "SELECT id FROM stored WHERE row = 0 AND id > ? ORDER BY id LIMIT ?"
-        while ids := [row[0] for row in self._file.execute(query, (last, most))]:
+        query = f"SELECT id FROM stored WHERE {VANISHED} AND id > ? ORDER BY id LIMIT ?"
+        while ids := [row[0] for row in self._file.execute(query, (last, MAX_DELETED_IDS))]:
             yield ids
             last = ids[-1]
 
@@ -231,7 +227,7 @@ def compare_batches(
                 changed += 1
             else:
                 unchanged += 1
-    vanished = stored.count_vanished() if deletes else 0
+    vanished = stored.count(VANISHED) if deletes else 0
     rows = [(name, c.changed, "; ".join(c.samples)) for name, c in columns.items()]
     frame = pd.DataFrame(rows, columns=["column", "changed", "samples"])
     frame = frame.astype({"column": "str", "changed": "int64", "samples": "str"})
@@ -252,17 +248,13 @@ def _compare(
         column = columns.setdefault(name, _ColumnChanges())
         column.changed += 1
         if len(column.samples) < MAX_SAMPLES:
-            shown = f"{_show(before)} → {_show(after)}"
-            column.samples.append(f"{record['objectID']}: {shown}")
+            shown = (shorten(text, MAX_SAMPLE_CHARACTERS) for text in (before, after))
+            column.samples.append(f"{record['objectID']}: {' → '.join(shown)}")
     return differs
 
 
 def _write(record: dict[str, Any], name: str) -> str:
     return canonical(msgspec.json.encode(record[name]).decode()) if name in record else ABSENT
-
-
-def _show(text: str) -> str:
-    return shorten(text, MAX_SAMPLE_CHARACTERS)
 
 
 async def find_vanished_parts(

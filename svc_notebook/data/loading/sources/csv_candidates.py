@@ -27,8 +27,8 @@ from svc_notebook.data.loading.text_cells.cell_kinds import (
     VALUE,
     cell_kind,
     column_kind,
+    is_missing_text,
 )
-from svc_notebook.data.loading.text_cells.missing_words import is_missing_text
 from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide
 
 SAMPLE_ROWS = 200

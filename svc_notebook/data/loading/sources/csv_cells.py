@@ -341,17 +341,12 @@ def find_stray_cell(cells: Sequence[str], forms: ColumnForms) -> int | None:
     With it, some cell does not have the form of its column; without it, all cells have, and no
     other empty cell makes that true.
     """
-    if len(cells) != len(forms) + 1 or _fits(cells[:-1], forms):
+    if len(cells) != len(forms) + 1 or fit_forms(cells[:-1], forms):
         return None
     places = [position for position, cell in enumerate(cells) if not cell]
     without = {position: (*cells[:position], *cells[position + 1 :]) for position in places}
-    fitting = {row: position for position, row in without.items() if _fits(row, forms)}
+    fitting = {row: position for position, row in without.items() if fit_forms(row, forms)}
     return next(iter(fitting.values())) if len(fitting) == 1 else None
-
-
-def fits_shifted(cells: Sequence[str], forms: ColumnForms) -> bool:
-    """Return whether a row with one cell too many can have it at its end."""
-    return _fits(cells[: len(forms)], forms)
 
 
 def _common_form(column: Sequence[str]) -> str:
@@ -361,7 +356,8 @@ def _common_form(column: Sequence[str]) -> str:
     return "" if is_text or number < max(MIN_VALUES, FORM_SHARE * len(values)) else form
 
 
-def _fits(cells: Sequence[str], forms: ColumnForms) -> bool:
+def fit_forms(cells: Sequence[str], forms: ColumnForms) -> bool:
+    """Return whether all cells that are not empty have the forms of their columns."""
     return all(
         not form or not cell or cell_form(cell) == form
         for cell, form in zip(cells, forms, strict=True)
@@ -408,7 +404,7 @@ def is_empty_row(record: str, dialect: Dialect) -> bool:
 
 def read_cells(record: str, dialect: Dialect) -> list[str] | None:
     """Return the cells of a record, with their quotes; None if the quotes are misplaced."""
-    cells = split_cells(record.rstrip(LINE_ENDS), dialect)
+    cells = split_cells(record, dialect)
     return cells if all(is_well_quoted(cell, dialect) for cell in cells) else None
 
 

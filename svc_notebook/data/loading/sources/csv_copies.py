@@ -21,7 +21,7 @@ from svc_notebook.data.loading.sources.csv_cells import (
     Dialect,
     find_forms,
     find_stray_cell,
-    fits_shifted,
+    fit_forms,
     is_blank,
     is_empty_row,
     is_open,
@@ -358,7 +358,7 @@ def find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) ->
 def _is_shifted(cells: Sequence[str], dialect: Dialect, forms: ColumnForms) -> bool:
     """Return whether a row has one cell too many, but not at its end."""
     wide = len(cells) == len(dialect.names) + 1
-    return wide and not fits_shifted(_texts(cells, dialect), forms)
+    return wide and not fit_forms(_texts(cells[: len(forms)], dialect), forms)
 
 
 def write_regular(

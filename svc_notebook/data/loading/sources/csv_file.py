@@ -138,6 +138,9 @@ class _CsvReading:
     def table(self) -> SourceTable:
         """Return the table, with columns of text."""
         names = enumerate(self._names)
+        files = [Path(path).name for path in self._given]
+        # One copy for each file, or none.
+        changes = describe_copies(self.copies, files[: len(self.copies)], self.surplus)
         # If a thread starts to read inside a quoted cell, DuckDB reads a line of the cell as a row
         # if it has the right number of cells. A single thread continues after the previous row.
         parallel = not self.quoted_lines
@@ -152,7 +155,7 @@ class _CsvReading:
             separator=self.dialect.separator,
             first_row=self.dialect.first_row,
             reading=self.decisions,
-            notes=(*self.notes, *self.dialect.notes, *self._changed()),
+            notes=(*self.notes, *self.dialect.notes, *changes),
             skipped_lines=self.skipped_lines + sum(copy.repeated.number for copy in self.copies),
             rows_of_files=self._rows_of_files,
             skipped=self._skipped,
@@ -223,10 +226,6 @@ class _CsvReading:
         scans = (self._scan([path], "rejects_limit=1, parallel=false") for path in self._scanned)
         return [int(self.db.rows(f"SELECT count(*) FROM {scan}")[0][0]) for scan in scans]
 
-    def _changed(self) -> list[str]:
-        names = [Path(path).name for path in self._given]
-        return list(describe_copies(self.copies, names, self.surplus)) if self.copies else []
-
     def _skipped(self) -> list[RowError]:
         """Return the rows that the last watched scan could not read, and those no copy contains."""
         rows = self.db.rows(
@@ -244,20 +243,13 @@ class _CsvReading:
         ]  # fmt: skip
         return self._number_as_given(errors)
 
-    def _clear_skipped(self) -> None:
-        """Remove the skipped rows of this scan, so that they do not count for the next one."""
-        self.db.rows("DELETE FROM reject_errors")
-        self.db.rows("DELETE FROM reject_scans")
-
     def _number_as_given(self, errors: Sequence[RowError]) -> list[RowError]:
         """Number rows as in the caller's files; adds the rows that the copies do not contain."""
         several = len(self.paths) > 1
         every: list[RowError] = []
         for number, (given, scanned) in enumerate(zip(self._given, self._scanned, strict=True)):
             removed = self.copies[number].removed if self.copies else []
-            chosen = (
-                [error for error in errors if error.file == str(scanned)] if several else errors
-            )
+            chosen = [error for error in errors if not several or error.file == str(scanned)]
             file = given if several else None
             moved = _shift_rows(chosen, removed)
             every += [error._replace(file=file) for error in (*moved, *removed)]
@@ -266,10 +258,14 @@ class _CsvReading:
     def _alternative(self, skipped: list[RowError] | None) -> SourceTable | None:
         """Return another way to read files whose scan failed or skipped rows, if there is one."""
         with suppress(BadInput):  # DuckDB creates the tables with the first scan
-            self._clear_skipped()
+            # The skipped rows of this scan do not count for the next one.
+            self.db.rows("DELETE FROM reject_errors")
+            self.db.rows("DELETE FROM reject_scans")
         if self.record_bytes == USUAL_RECORD_BYTES:
-            longest = self._longest_record()
-            if longest > USUAL_RECORD_BYTES:
+            large = [path for path in self.paths if path.stat().st_size > USUAL_RECORD_BYTES]
+            longest = max((longest_record(path, self.dialect) for path in large), default=0)
+            # A longer record is the effect of an unclosed quote.
+            if USUAL_RECORD_BYTES < longest <= MAX_RECORD_BYTES:
                 more = longest // RECORD_BYTES_PER_MEGABYTE
                 self.db.grant(LARGE_SCAN_MEGABYTES + more, threads=1)
                 return replace(self, record_bytes=2 * longest).table()
@@ -288,12 +284,6 @@ class _CsvReading:
         alone = len(self._names) + len(surplus) == 1  # an empty value is no row
         rows = None if alone else sum(copy.rows - len(copy.removed) for copy in copies)
         return replace(self, copies=tuple(copies), surplus=surplus, expected_rows=rows)
-
-    def _longest_record(self) -> int:
-        """Return the bytes of the longest record; 0 if it is the effect of an unclosed quote."""
-        large = [path for path in self.paths if path.stat().st_size > USUAL_RECORD_BYTES]
-        longest = max((longest_record(path, self.dialect) for path in large), default=0)
-        return longest if longest <= MAX_RECORD_BYTES else 0
 
     def _rewritten(self, skipped: list[RowError] | None) -> _CsvReading | None:
         """Use copies with one kind of line ends; or, if rows are not UTF-8, read as cp1252."""

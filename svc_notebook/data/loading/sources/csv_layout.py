@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from svc_notebook.core.display import format_count
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.csv_candidates import (
     SAMPLE_ROWS,
@@ -38,7 +39,6 @@ from svc_notebook.data.loading.sources.csv_lines import (
     Layout,
     SkippedLines,
     choose_table,
-    count_lines,
     describe_titles,
     find_tables,
     has_marks,
@@ -47,7 +47,12 @@ from svc_notebook.data.loading.sources.csv_lines import (
 )
 from svc_notebook.data.loading.table import Advice
 from svc_notebook.data.loading.text_cells.footers import count_footer_rows, may_be_footer
-from svc_notebook.data.loading.text_cells.header_names import Names, count_tall_header, name_columns
+from svc_notebook.data.loading.text_cells.header_names import (
+    NO_HEADER,
+    Names,
+    count_tall_header,
+    name_columns,
+)
 from svc_notebook.data.loading.text_cells.header_score import (
     find_titles,
     is_certain_header,
@@ -140,14 +145,12 @@ def _find_comment(sample: Sample, options: LoadSettings) -> str:
     comment = options.comment or DEFAULT_COMMENT
     if any(line.startswith(comment) for line in sample.lines) or options.comment:
         return comment
-    marked = (mark for mark in OTHER_COMMENTS if _are_first_lines(mark, sample.lines))
-    return next(marked, "")
-
-
-def _are_first_lines(mark: str, lines: Sequence[str]) -> bool:
-    """Return whether several first lines, but not all lines, begin with a mark."""
-    others = next((n for n, line in enumerate(lines) if not line.startswith(mark)), 0)
-    return others > MIN_ANNOTATIONS
+    for mark in OTHER_COMMENTS:
+        # Several first lines begin with it, but not all lines.
+        others = (n for n, line in enumerate(sample.lines) if not line.startswith(mark))
+        if next(others, 0) > MIN_ANNOTATIONS:
+            return mark
+    return ""
 
 
 def _are_all_comments(given: _Given, rows: Sequence[Row], separator: str) -> bool:
@@ -324,7 +327,7 @@ def _leave_out_footer(
         return layout, table, []
     has_end = layout.length is not None or given.whole
     last = (table.lines if has_end else given.end)[-footer:]
-    shown = count_lines(sum(bool(line.strip()) for line in last))
+    shown = format_count(sum(bool(line.strip()) for line in last), "line")
     note = f"{shown} after the last row left out: {show_lines(last)}; strict=True loads such lines"
     if layout.length is None:
         layout = replace(layout, footer=footer)
@@ -386,9 +389,8 @@ def _count_header_rows(texts: Sequence[Sequence[str]], options: LoadSettings) ->
 
 
 def _number_columns(first: Sequence[str], options: LoadSettings) -> Names:
-    note = "no header was found: columns are named column0, column1, …"
     names = [f"column{number}" for number, _ in enumerate(first)]
-    return Names(names, [note] if options.header is None and names else [])
+    return Names(names, [NO_HEADER] if options.header is None and names else [])
 
 
 def _decide_on_header(

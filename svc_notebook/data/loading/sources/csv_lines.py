@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import dropwhile, groupby, islice
 from pathlib import Path
 
-from svc_notebook.core.display import list_names, shorten
+from svc_notebook.core.display import format_count, list_names, shorten
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.csv_candidates import LineRow, read_rows
 from svc_notebook.data.loading.sources.csv_cells import Dialect, end_of_quote, is_open, split_cells
@@ -231,13 +231,8 @@ def write_plain(path: Path, folder: Path, layout: Layout) -> PlainCopy:
     if not skipped.comments:
         return PlainCopy(target, lines, ())
     shown = show_lines(skipped.first)
-    note = f"{count_lines(skipped.comments)} with `{layout.comment}` skipped: {shown}"
+    note = f"{format_count(skipped.comments, 'line')} with `{layout.comment}` skipped: {shown}"
     return PlainCopy(target, lines, (note,))
-
-
-def count_lines(lines: int) -> str:
-    """Return a number of lines with its noun."""
-    return "1 line" if lines == 1 else f"{lines:,} lines"
 
 
 def show_lines(lines: Sequence[str]) -> str:
@@ -250,7 +245,7 @@ def describe_titles(titles: Sequence[str]) -> list[str]:
     """Return the note on the lines before a table, unless they are blank."""
     if not any(line.strip() for line in titles):
         return []
-    return [f"{count_lines(len(titles))} before the table skipped: {show_lines(titles)}"]
+    return [f"{format_count(len(titles), 'line')} before the table skipped: {show_lines(titles)}"]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import pandas as pd
 
 from svc_notebook.core.display import list_names, shorten
 from svc_notebook.data.loading.database import Database
-from svc_notebook.data.loading.encoding.python_encoder import Unsendable, is_missing, write_json
+from svc_notebook.data.loading.encoding.json_values import Unsendable, is_missing, write_json
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.table import WRITTEN, RowError, SourceTable, TableColumn
 from svc_notebook.errors import BadInput
@@ -177,20 +177,12 @@ def _table(
     columns = [f"c{i}" for i, _ in enumerate(names)]
     register(db, [column.values for column in made], columns, rows)
     types = db.types("SELECT * FROM given")
-    kinds = [
-        WRITTEN if made_column.json else types[c]
-        for c, made_column in zip(columns, made, strict=True)
-    ]
-    fields = tuple(TableColumn(*field) for field in zip(names, columns, kinds, strict=True))
-    errors = tuple(error for column in made for error in column.errors)
-    return SourceTable(
-        db=db,
-        sql="given",
-        fields=fields,
-        name=title(what, rows),
-        errors=errors,
-        numbered_sql="given",
+    fields = tuple(
+        TableColumn(name, column, WRITTEN if values.json else types[column])
+        for name, column, values in zip(names, columns, made, strict=True)
     )
+    errors = tuple(error for column in made for error in column.errors)
+    return SourceTable(db, "given", fields, title(what, rows), errors=errors, numbered_sql="given")
 
 
 def register(db: Database, arrays: Sequence[Any], columns: Sequence[str], rows: int) -> None:

@@ -1,19 +1,14 @@
-"""Files as UTF-8: decompress them, decide on their encoding, rewrite them with one line end."""
+"""Files as UTF-8: decide on their encoding, rewrite them with one line end."""
 
 from __future__ import annotations
 
-import bz2
 import codecs
-import gzip
-import lzma
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
-from svc_notebook.data.loading.database import Database
-from svc_notebook.data.loading.sources.read_limits import CHUNK_BYTES, copy_unpacked
+from svc_notebook.data.loading.sources.read_limits import CHUNK_BYTES
 from svc_notebook.data.loading.text_cells.signals import Decision, Hypothesis, Signal, decide
 from svc_notebook.errors import BadInput
 
@@ -92,45 +87,6 @@ BROKEN_POINTS, SCRIPT_POINTS, CURRENCY_POINTS, WESTERN_POINTS = 20, 15, 10, 8
 LANGUAGE_POINTS, TORN_POINTS, UNDEFINED_POINTS = 4, 2, -9
 
 
-def _open_zstd(path: Path) -> Any:
-    import pyarrow as pa
-
-    return pa.input_stream(str(path), compression="zstd")
-
-
-COMPRESSIONS: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
-    (b"\x1f\x8b", gzip.open),
-    (b"BZh", bz2.open),
-    (b"\xfd7zXZ\x00", lzma.open),
-    (b"\x28\xb5\x2f\xfd", _open_zstd),
-)
-
-
-def decompress(path: Path, db: Database, given: Path | None = None) -> Path:
-    """Return an uncompressed file: the given one, or a temporary copy.
-
-    `given` is the caller's file if `path` is inside of it; its size limits that of the copy.
-    """
-    with path.open("rb") as file:
-        start = file.read(6)
-    for magic, opener in COMPRESSIONS:
-        if start.startswith(magic):
-            return _decompressed(path, opener, db.folder, given or path)
-    return path
-
-
-def _decompressed(path: Path, opener: Callable[[Path], Any], folder: Path, given: Path) -> Path:
-    target = fresh(folder, path.with_suffix("").name)
-    try:
-        with opener(path) as source, target.open("wb") as sink:
-            copy_unpacked(source, sink, given, given.stat().st_size)
-    except (OSError, EOFError, lzma.LZMAError) as error:
-        raise BadInput(
-            f"{given} cannot be decompressed: {error}; check that it is complete"
-        ) from error
-    return target
-
-
 def sniff_encoding(sample: bytes) -> str:
     """Guess the encoding from a file's first bytes: UTF-8 unless they are not valid UTF-8."""
     for mark, encoding in MARKS:
@@ -140,16 +96,12 @@ def sniff_encoding(sample: bytes) -> str:
         return "utf-16-le"
     if sample[0::2].count(0) > len(sample) // 6:
         return "utf-16-be"
-    return "utf-8" if is_utf8(sample) else "cp1252"
-
-
-def is_utf8(sample: bytes) -> bool:
-    """Return whether bytes are UTF-8; the last character may be incomplete."""
     try:
+        # The last character may be incomplete.
         codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
-        return False
-    return True
+        return "cp1252"
+    return "utf-8"
 
 
 def is_broken_utf8(path: Path) -> bool:
@@ -160,11 +112,12 @@ def is_broken_utf8(path: Path) -> bool:
     """
     decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
     characters = broken = 0
-    for piece in _pieces(path):
-        if not piece.isascii():
-            beyond = [character for character in decode(piece) if not character.isascii()]
-            characters += len(beyond)
-            broken += sum(byte > 127 for byte in piece) - len("".join(beyond).encode())
+    with path.open("rb") as file:
+        while piece := file.read(CHUNK_BYTES):
+            if not piece.isascii():
+                beyond = [character for character in decode(piece) if not character.isascii()]
+                characters += len(beyond)
+                broken += sum(byte > 127 for byte in piece) - len("".join(beyond).encode())
     return characters >= max(1, broken)
 
 
@@ -208,12 +161,6 @@ def _find_undecodable_line(path: Path, encoding: str) -> int:
             except UnicodeDecodeError:
                 return number
     return 0
-
-
-def _pieces(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while piece := file.read(CHUNK_BYTES):
-            yield piece
 
 
 def fresh(folder: Path, name: str) -> Path:
@@ -327,14 +274,10 @@ def _is_of(characters: Counter[str], alphabet: str) -> bool:
 
 def _differs(text: bytes, encoding: str) -> bool:
     """Return whether enough letters of a text are different ones in cp1252."""
-    different = Counter(_different(text, encoding))
-    return sum(different.values()) >= MIN_LETTERS and len(different) >= MIN_DIFFERENT
-
-
-def _different(text: bytes, encoding: str) -> Iterator[str]:
     # One byte is one character in all of these encodings.
     pairs = zip(text.decode(encoding, "replace"), text.decode("cp1252", "replace"), strict=True)
-    return (letter for letter, other in pairs if letter != other and letter.isalpha())
+    different = [letter for letter, other in pairs if letter != other and letter.isalpha()]
+    return len(different) >= MIN_LETTERS and len({*different}) >= MIN_DIFFERENT
 
 
 def _read_beyond_ascii(path: Path) -> bytes:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.archives import is_workbook, may_be_workbook
 from svc_notebook.data.loading.sources.encoding import sniff_encoding
-from svc_notebook.data.loading.text_cells.signals import Signal
+from svc_notebook.data.loading.sources.given_files import is_workbook, may_be_workbook
+from svc_notebook.data.loading.text_cells.signals import Signal, total_points
 from svc_notebook.errors import BadInput
 
 FORMAT_SAMPLE_BYTES = 4096
 JSON_LINES = (".ndjson", ".jsonl")
 BLANKS = b" \t\r\n"
-BOM = b"\xef\xbb\xbf"
 # The options that say how a delimited file is read: with one of them, text is read as it is.
 DELIMITED_OPTIONS = ("separator", "quote", "header", "header_rows", "skip", "comment")
 
@@ -280,7 +280,7 @@ def format_of(path: Path) -> str:
         return "workbook"
     if sniff_encoding(sample).startswith(("utf-16", "utf-32")):
         sample = sample.decode(sniff_encoding(sample), "replace").encode()
-    start = sample.removeprefix(BOM).lstrip(BLANKS)
+    start = sample.removeprefix(BOM_UTF8).lstrip(BLANKS)
     return _format_of_markup(path, start) or _format_of_text(start, path.suffix.lower())
 
 
@@ -348,7 +348,7 @@ def _refuse_text(text: str, given: Path) -> None:
     for refused in REFUSED_TEXTS:
         if refused.matches(text):
             raise BadInput(f"{given} is {refused.name}, which is not read; {refused.advice}")
-    if sum(signal.points for signal in rate_prose(lines, given.suffix.lower())) > PROSE_POINTS:
+    if total_points(rate_prose(lines, given.suffix.lower())) > PROSE_POINTS:
         raise BadInput(
             f"{given} is a text of sentences, which is not read as a table; to load its "
             "lines, pass a list of dicts: [{'text': line} for line in open(…)]"

@@ -58,23 +58,16 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
     rows, numbered = _rows(read, pointers, len(keys), db)
     what = "1 record has a member" if repeating == 1 else f"{repeating:,} records have members"
     note = f"{what} with the name of another one; the first of each name is sent"
+
+    def skipped() -> list[RowError]:
+        reads = {str(path): read.replace(files, sql.listing([str(path)])) for path in paths}
+        several = len(paths) > 1
+        return [e for path in reads for e in _skipped(reads[path], db, path if several else None)]
+
     return SourceTable(
-        db=db,
-        sql=rows,
-        fields=fields,
-        name=name,
-        ragged=True,
-        text_amounts=True,
-        numbered_sql=numbered,
-        notes=(note,) if repeating else (),
-        skipped=lambda: [
-            error
-            for path in paths
-            for error in _skipped(
-                read.replace(files, sql.listing([str(path)])), db, path if len(paths) > 1 else None
-            )
-        ],
-    )
+        db, rows, fields, name, ragged=True, text_amounts=True, numbered_sql=numbered,
+        notes=(note,) if repeating else (), skipped=skipped,
+    )  # fmt: skip
 
 
 def _rows(read: str, pointers: str, columns: int, db: Database) -> tuple[str, str]:
@@ -130,21 +123,17 @@ def _keys(documents: str, db: Database) -> tuple[list[str], int]:
     return [key for key, _ in members], sum(repeating for _, repeating in members)
 
 
-def _skipped(read: str, db: Database, file: Path | None) -> list[RowError]:
+def _skipped(read: str, db: Database, file: str | None) -> list[RowError]:
     rows = db.rows(
         f"SELECT n, json_type(json), left(json::VARCHAR, {MAX_SHOWN_CHARACTERS}) FROM "
         f"(SELECT row_number() OVER () AS n, json FROM {read}) "
         "WHERE json IS NULL OR json_type(json) <> 'OBJECT' ORDER BY n"
     )
+    reasons = (f"is a JSON {kind.lower()}, not an object" if kind else "is not JSON"
+               for _, kind, _ in rows)  # fmt: skip
     return [
-        RowError(
-            n,
-            None,
-            shown,
-            "is not JSON" if kind is None else f"is a JSON {kind.lower()}, not an object",
-            file=str(file) if file else None,
-        )
-        for n, kind, shown in rows
+        RowError(n, None, shown, reason, file=file)
+        for (n, _, shown), reason in zip(rows, reasons, strict=True)
     ]
 
 

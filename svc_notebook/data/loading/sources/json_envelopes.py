@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -47,9 +49,10 @@ from svc_notebook.data.loading.sources.json_wrappers import (
     write_lines,
     write_unwrapped,
 )
-from svc_notebook.data.loading.text_cells.signals import Signal
+from svc_notebook.data.loading.text_cells.signals import Signal, total_points
 from svc_notebook.errors import BadInput, did_you_mean
 
+T = TypeVar("T")
 MAX_NAMED_LISTS = 5
 # An array whose first item is an array, or a flat object before one.
 ARRAYS_INSIDE = re.compile(rb"\[\s*(?:\{[^{}\[\]]*\}\s*,\s*)?\[")
@@ -191,10 +194,7 @@ def _copy_items(path: Path, nested: NestedList, folder: Path) -> _Records:
 
 def _choose(tables: Sequence[NestedList]) -> NestedList | None:
     """Return the list that most likely is that of the records; None if others are as likely."""
-    rated = [
-        (sum(signal.points for signal in _rate_list(nested, tables)), -number)
-        for number, nested in enumerate(tables)
-    ]
+    rated = [(total_points(_rate_list(nested, tables)), -n) for n, nested in enumerate(tables)]
     (points, number), *others = sorted(rated, reverse=True) or [(0, 0)]
     certain = all(points - other >= CERTAIN_DISTANCE for other, _ in others)
     return tables[-number] if tables and certain else None
@@ -223,9 +223,9 @@ def _unwrap(path: Path, undo: str, folder: Path) -> _Records:
     """Write the records inside of wrappers; a file without them is returned as it is."""
     undo = undo or f"path='{WHOLE_PATH}' loads the objects as they are"
     content = path.read_bytes() if _begins_with_arrays(path) else b""
-    if turned := turn_pages(_read_items(content)):
+    if turned := turn_pages(_read_items(content, msgspec.Raw)):
         return _write(turned, path, folder)
-    if arrays := _read_arrays(content) or _read_array_lines(content):
+    if arrays := _read_items(content, list[msgspec.Raw]) or _read_array_lines(content):
         turned = turn_arrays(arrays)
         return _Records(path) if turned is None else _write(turned, path, folder)
     sample = sample_objects(path)
@@ -276,29 +276,19 @@ def _begins_with_arrays(path: Path) -> bool:
     return (is_array or is_line) and path.stat().st_size <= MAX_TURNED_BYTES
 
 
-def _read_items(content: bytes) -> list[msgspec.Raw]:
-    """Return the items of an array; none for any other text."""
-    try:
-        return msgspec.json.decode(content, type=list[msgspec.Raw])
-    except (msgspec.MsgspecError, RecursionError):
-        return []
-
-
-def _read_arrays(content: bytes) -> list[list[msgspec.Raw]]:
-    """Return the rows of an array of arrays; none for any other text."""
-    try:
-        return msgspec.json.decode(content, type=list[list[msgspec.Raw]])
-    except (msgspec.MsgspecError, RecursionError):
-        return []
+def _read_items(content: bytes, kind: type[T]) -> list[T]:
+    """Return the items of an array if all are of a type; none for any other text."""
+    with suppress(msgspec.MsgspecError, RecursionError):
+        return msgspec.json.decode(content, type=list[kind])  # type: ignore[valid-type]
+    return []
 
 
 def _read_array_lines(content: bytes) -> list[list[msgspec.Raw]]:
     """Return the rows of a file with an array in each line; none for any other text."""
     lines = [line for line in content.splitlines() if line.strip()]
-    try:
+    with suppress(msgspec.MsgspecError, RecursionError):
         return [msgspec.json.decode(line, type=list[msgspec.Raw]) for line in lines]
-    except (msgspec.MsgspecError, RecursionError):
-        return []
+    return []
 
 
 def _has_arrays(path: Path, nested: NestedList) -> bool:
@@ -320,7 +310,7 @@ def _turn_with_names(path: Path, document: JsonDocument, nested: NestedList) -> 
     """Turn a list of arrays that is beside a list of the names of its columns."""
     if path.stat().st_size > MAX_TURNED_BYTES or not document.names:
         return None
-    rows = _read_arrays(_read_list(path, nested))
+    rows = _read_items(_read_list(path, nested), list[msgspec.Raw])
     others = [other for other in document.lists if other is not nested and other.names]
     named = [other for other in others if _last_name(other) in COLUMN_NAMES]
     for other in sorted(named, key=lambda other: COLUMN_NAMES.index(_last_name(other))):
@@ -334,7 +324,7 @@ def _turn_inside(path: Path, document: JsonDocument) -> Turned | None:
     """Turn the only member that is an object of columns, or of objects by id, beside facts."""
     if document.has_any(ID_MEMBERS | {"name", "title"}):
         return None
-    objects = {name: decode(bytes(value)) for name, value in (_members_at(path, []) or {}).items()}
+    objects = {name: decode(value) for name, value in (_members_at(path, []) or {}).items()}
     for turn_member in (partial(turn_lists, min_values=MIN_COLUMN_VALUES), turn_objects):
         turned = [
             inner._replace(what=inner.what.replace(",", f" of `{name}`,", 1))
@@ -354,8 +344,7 @@ def _turn(path: Path) -> Turned | None:
             return turned
         if len(members) > 1:
             return None
-        (value,) = members.values()
-        members = decode(bytes(value))
+        members = decode(*members.values())
     return None
 
 
@@ -364,8 +353,7 @@ def _members_at(path: Path, names: Sequence[str]) -> Members | None:
         return None
     members = decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     for name in names:
-        value = members.get(name) if members is not None else None
-        members = decode(bytes(value)) if value is not None else None
+        members = decode((members or {}).get(name, b""))
     return members
 
 

@@ -129,14 +129,10 @@ def turn_lists(document: Members, min_values: int = 1) -> Turned | None:
         if cells is None or (columns and len(cells) != len(columns[0])):
             return None
         columns.append(cells)
-    if len(columns[0]) < min_values or any(map(_begins_with_object, columns)):
+    if len(columns[0]) < min_values or any(is_object(cells[0]) for cells in columns if cells):
         return None
     rows = (list(row) for row in zip(*columns, strict=True))
     return Turned(_write_rows(list(document), rows), "the lists, each as a column")
-
-
-def _begins_with_object(cells: List) -> bool:
-    return bool(cells) and is_object(cells[0])
 
 
 def turn_objects(document: Members) -> Turned | None:
@@ -146,7 +142,8 @@ def turn_objects(document: Members) -> Turned | None:
         return None
     names = [list(members) for members in objects[:MAX_SAMPLE_MEMBERS]]
     if _are_columns(list(document), objects, names):
-        return Turned(_turn_columns(list(document), objects), "the members, each as a column")
+        rows = ([members[label] for members in objects] for label in objects[0])
+        return Turned(_write_rows(list(document), rows), "the members, each as a column")
     if not have_one_shape(objects[:MAX_SAMPLE_MEMBERS]) or max(map(len, names)) < 2:
         return None
     return _keyed(document)
@@ -164,7 +161,7 @@ def _keyed(document: Members) -> Turned:
 def _as_objects(document: Members) -> list[Members] | None:
     objects: list[Members] = []
     for value in document.values():
-        members = decode(bytes(value)) if is_object(value) else None
+        members = decode(value)
         if not members:
             return None
         objects.append(members)
@@ -199,28 +196,19 @@ def _kinds(values: Iterable[msgspec.Raw]) -> set[str]:
     return names - {""}
 
 
-def _turn_columns(columns: Sequence[str], objects: Sequence[Members]) -> Iterator[bytes]:
-    for label in objects[0]:
-        yield _write_row(columns, [members[label] for members in objects])
-
-
 def _write_rows(names: Sequence[str], rows: Iterable[List]) -> Iterator[bytes]:
     for row in rows:
         # Cells beyond the names have a column of their own, so that none is lost.
         more = [f"column{number}" for number in range(len(names), len(row))]
-        yield _write_row([*names, *more], row)
-
-
-def _write_row(names: Sequence[str], values: Sequence[msgspec.Raw]) -> bytes:
-    pairs = zip(names, values, strict=False)
-    return b"{" + b",".join(_text(name) + b":" + bytes(value) for name, value in pairs) + b"}"
+        pairs = zip([*names, *more], row, strict=False)
+        yield b"{" + b",".join(_text(name) + b":" + bytes(value) for name, value in pairs) + b"}"
 
 
 def names_in(cells: List) -> list[str] | None:
     """Return the names of columns: distinct texts, or the `name` of each object."""
     names: list[str] = []
     for cell in cells:
-        members = decode(bytes(cell)) if is_object(cell) else None
+        members = decode(cell)
         value = cell if members is None else members.get("name")
         try:
             name = msgspec.json.decode(value or b"", type=str)
@@ -251,9 +239,9 @@ def _text(name: str) -> bytes:
 def turn_cells(document: Members) -> Turned | None:
     """Return the records of a table of cells; `None` for any other document."""
     if ROWS not in document:
-        table = decode(bytes(document["table"])) if "table" in document else None
+        table = decode(document.get("table", b""))
         return turn_cells(table) if table and ROWS in table else None
-    schema = decode(bytes(document["schema"])) if "schema" in document else None
+    schema = decode(document.get("schema", b""))
     if schema is not None and "fields" in schema:
         fields = _read_fields(schema["fields"])
         return _turn(document, BIGQUERY_CELLS, fields, _read_bigquery, "schema.fields")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,11 +42,11 @@ class Wrapper(NamedTuple):
     """A form of records: whether an object has it, the record inside, and the words of a note."""
 
     fits: Callable[[Members], bool]
-    unwrap: Callable[[Members], bytes | None]
+    unwrap: Callable[[Members], bytes]
     what: str
 
 
-def decode(text: bytes) -> Members | None:
+def decode(text: bytes | msgspec.Raw) -> Members | None:
     """Return the members of an object; None for any other text."""
     try:
         return DECODER.decode(text)
@@ -56,9 +56,8 @@ def decode(text: bytes) -> Members | None:
 
 def find_wrapper(texts: Sequence[bytes]) -> Wrapper | None:
     """Return the wrapper that all objects of a sample have."""
-    objects = [decode(text) for text in texts]
-    members = [candidate for candidate in objects if candidate is not None]
-    if not members or len(members) < len(objects):
+    members = [candidate for text in texts if (candidate := decode(text)) is not None]
+    if not members or len(members) < len(texts):
         return None
     return next((candidate for candidate in WRAPPERS if all(map(candidate.fits, members))), None)
 
@@ -133,10 +132,7 @@ def add_member(name: str, value: bytes, text: bytes) -> bytes:
 
 def _unwrap(text: bytes, wrapper: Wrapper) -> bytes:
     members = decode(text)
-    if members is None or not wrapper.fits(members):
-        return text
-    inside = wrapper.unwrap(members)
-    return text if inside is None else inside
+    return text if members is None or not wrapper.fits(members) else wrapper.unwrap(members)
 
 
 def _action_of(members: Members) -> tuple[str, Members] | None:
@@ -189,22 +185,18 @@ def _is_typed_item(members: Members) -> bool:
 
 def _attribute(value: msgspec.Raw) -> tuple[str, msgspec.Raw] | None:
     """Return the type of an attribute of a scan, and its value."""
-    if not is_object(value):
-        return None
-    members = decode(bytes(value))
+    members = decode(value)
     if members is None or len(members) != 1:
         return None
     ((kind, inside),) = members.items()
     return (kind, inside) if kind in ATTRIBUTE_TYPES else None
 
 
-def _write_item(members: Mapping[str, msgspec.Raw]) -> bytes:
+def _write_item(members: Members) -> bytes:
     return _write_members(members, _write_attribute)
 
 
-def _write_members(
-    members: Mapping[str, msgspec.Raw], write: Callable[[msgspec.Raw], bytes]
-) -> bytes:
+def _write_members(members: Members, write: Callable[[msgspec.Raw], bytes]) -> bytes:
     """Return an object of members, each value as `write` returns it."""
     pairs = (msgspec.json.encode(name) + b":" + write(value) for name, value in members.items())
     return b"{" + b",".join(pairs) + b"}"
@@ -227,7 +219,7 @@ def _write_attribute(value: msgspec.Raw) -> bytes:
     return bytes(inside)
 
 
-def _items(value: msgspec.Raw) -> list[msgspec.Raw]:
+def _items(value: msgspec.Raw | bytes) -> list[msgspec.Raw]:
     return msgspec.json.decode(value, type=list[msgspec.Raw])
 
 
@@ -238,13 +230,13 @@ def _as_number(text: bytes) -> bytes:
 
 
 def _is_firestore_document(members: Members) -> bool:
-    fields = decode(bytes(members["fields"])) if "fields" in members else None
+    fields = decode(members.get("fields", b""))
     return fields is not None and "name" in members and all(map(_firestore_type, fields.values()))
 
 
 def _firestore_type(value: msgspec.Raw) -> str:
     """Return the type of a value of a document of Firestore; empty for any other value."""
-    members = decode(bytes(value)) if is_object(value) else None
+    members = decode(value)
     kind = next(iter(members)) if members is not None and len(members) == 1 else ""
     return kind if kind in FIRESTORE_TYPES else ""
 
@@ -262,32 +254,22 @@ def _write_firestore_value(value: msgspec.Raw) -> bytes:
     kind = _firestore_type(value)
     if not kind:
         return bytes(value)
-    inside = (decode(bytes(value)) or {})[kind]
+    inside = (decode(value) or {})[kind]
     if kind == "mapValue":
-        fields = _read_member(inside, "fields")
-        inside_map = decode(bytes(fields)) if fields is not None else None
-        return _write_members(inside_map or {}, _write_firestore_value)
+        fields = decode((decode(inside) or {}).get("fields", b"")) or {}
+        return _write_members(fields, _write_firestore_value)
     if kind == "arrayValue":
-        values = _read_member(inside, "values")
-        items = _items(values) if values is not None else []
+        items = _items((decode(inside) or {}).get("values", b"[]"))
         return b"[" + b",".join(map(_write_firestore_value, items)) + b"]"
     return _as_number(bytes(inside)) if kind == "integerValue" else bytes(inside)
 
 
-def _read_member(value: msgspec.Raw, name: str) -> msgspec.Raw | None:
-    return (decode(bytes(value)) or {}).get(name)
-
-
 def _is_binding(members: Members) -> bool:
     """Return whether an object is a row of a result of SPARQL."""
-    values = [decode(bytes(value)) for value in members.values() if is_object(value)]
-    return (
-        bool(values)
-        and len(values) == len(members)
-        and all(
-            value is not None and "value" in value and bytes(value.get("type", b"")) in SPARQL_KINDS
-            for value in values
-        )
+    values = [*map(decode, members.values())]
+    return bool(values) and all(
+        value is not None and "value" in value and bytes(value.get("type", b"")) in SPARQL_KINDS
+        for value in values
     )
 
 
@@ -330,10 +312,6 @@ def _write_date(value: msgspec.Raw) -> bytes:
     return msgspec.json.encode(moment.isoformat(timespec="milliseconds").replace("+00:00", "Z"))
 
 
-def _write_plain(members: Members) -> bytes:
-    return _write_members(members, _write_plain_value)
-
-
 def _write_plain_value(value: msgspec.Raw) -> bytes:
     text = bytes(value)
     if b'"$' not in text:
@@ -342,8 +320,8 @@ def _write_plain_value(value: msgspec.Raw) -> bytes:
         return plain
     if text.startswith(b"["):
         return b"[" + b",".join(map(_write_plain_value, _items(value))) + b"]"
-    members = decode(text) if text.startswith(b"{") else None
-    return text if members is None else _write_plain(members)
+    members = decode(text)
+    return text if members is None else _write_members(members, _write_plain_value)
 
 
 # In this order: an object can have several of these forms.
@@ -390,5 +368,6 @@ WRAPPERS: Sequence[Wrapper] = (
         "`body` of each operation",
     ),
     Wrapper(lambda members: any(_extended(value) is not None for value in members.values()),
-            _write_plain, "plain values for the types of MongoDB"),
+            lambda members: _write_members(members, _write_plain_value),
+            "plain values for the types of MongoDB"),
 )  # fmt: skip

@@ -16,6 +16,7 @@ from svc_notebook.data.loading.sources.csv_lines import show_lines
 from svc_notebook.data.loading.sources.encoding import fresh, sniff_encoding
 from svc_notebook.data.loading.sources.read_limits import CELL_BYTES, ReadingBudget
 from svc_notebook.data.loading.table import SourceTable
+from svc_notebook.data.loading.text_cells.header_names import join_columns, pad_rows
 from svc_notebook.data.loading.text_cells.header_score import is_header
 from svc_notebook.errors import BadInput
 
@@ -56,30 +57,23 @@ def open_html(paths: Sequence[Path], name: str, options: LoadSettings, db: Datab
         )
     number = _choose([table.rows for table in tables], name, options.path)
     table = open_table(tables[number].rows, name, options, db)
-    notes = _describe_choice(number + 1, len(tables))
+    notes = []
+    if len(tables) > 1:
+        which, other = f"table {number + 1} of {len(tables)}", "1" if number else "2"
+        notes.append(f"{which} of the page is read; path={other!r} loads another")
     if titles := tables[number].titles:
         notes.append(f"the title of the table left out: {show_lines(titles)}")
     return replace(table, notes=(*notes, *table.notes))
 
 
-def _describe_choice(number: int, count: int) -> list[str]:
-    """Return the note on the table of several that is read."""
-    if count == 1:
-        return []
-    other = "1" if number > 1 else "2"
-    return [f"table {number} of {count} of the page is read; path={other!r} loads another"]
-
-
 def open_table(rows: Rows, name: str, options: LoadSettings, db: Database) -> SourceTable:
     """Make a table of rows of texts, the first of which has the names of the columns."""
-    width = max(map(len, rows))
-    names = [*rows[0], *[""] * (width - len(rows[0]))]
-    header = [text or f"column{number}" for number, text in enumerate(names)]
+    names, *others = pad_rows(rows)
     target = fresh(db.folder, "table.csv")
     with target.open("w", encoding="utf-8", newline="") as sink:
-        writer = csv.writer(sink, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-        writer.writerow(header)
-        writer.writerows([*row, *[""] * (width - len(row))] for row in rows[1:])
+        writer = csv.writer(sink, lineterminator="\n")
+        writer.writerow(text or f"column{number}" for number, text in enumerate(names))
+        writer.writerows(others)
     settings = replace(
         options, separator=",", quote='"', header=True, skip=0, encoding="utf-8", path=None
     )
@@ -182,16 +176,8 @@ def _join_header(rows: Sequence[tuple[bool, list[str]]]) -> Rows:
     depth = next((n for n, (in_head, _) in enumerate(rows) if not in_head), len(rows))
     if depth < 2 or depth == len(rows):
         return [texts for _, texts in rows]
-    header = [
-        " ".join(dict.fromkeys(filter(None, parts)))
-        for parts in zip(*_padded([texts for _, texts in rows[:depth]]), strict=True)
-    ]
+    header = join_columns(pad_rows([texts for _, texts in rows[:depth]]))
     return [header, *(texts for _, texts in rows[depth:])]
-
-
-def _padded(rows: Rows) -> Rows:
-    width = max(map(len, rows))
-    return [[*row, *[""] * (width - len(row))] for row in rows]
 
 
 def _spread(

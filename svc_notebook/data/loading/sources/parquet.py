@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -51,16 +50,12 @@ def open_parquet(
     inner = read_parquet(paths, footers, options, db)
     index = find_index((footer.schema for footer in footers.values()), options)
     types = db.types(f"SELECT * FROM {inner}")
-    kept = {column: kind for column, kind in types.items() if column not in index.excluded}
-    return replace(_select_columns(inner, kept, name, db), notes=index.notes)
-
-
-def _select_columns(inner: str, types: dict[str, str], name: str, db: Database) -> SourceTable:
-    fields = tuple(TableColumn(n, f"c{i}", kind) for i, (n, kind) in enumerate(types.items()))
+    kept = [(column, kind) for column, kind in types.items() if column not in index.excluded]
+    fields = tuple(TableColumn(column, f"c{i}", kind) for i, (column, kind) in enumerate(kept))
     if not fields:
         raise BadInput(f"{name} has no columns")
     picked = ", ".join(f"{sql.name(f.name)} AS {f.column}" for f in fields)
-    return SourceTable(db=db, sql=f"(SELECT {picked} FROM {inner})", fields=fields, name=name)
+    return SourceTable(db, f"(SELECT {picked} FROM {inner})", fields, name, notes=index.notes)
 
 
 def read_footers(paths: Iterable[Path]) -> dict[Path, Footer]:
@@ -205,12 +200,13 @@ def _family(kind: pa.DataType) -> str:
 
     if of.is_dictionary(kind):
         return _family(kind.value_type)
-    families = {"null": of.is_null, "integer": of.is_integer, "floating": of.is_floating}
-    texts = {"text": lambda k: of.is_string(k) or of.is_large_string(k) or of.is_string_view(k)}
-    times = {"time": lambda k: of.is_timestamp(k) and k.tz is None, "moment": of.is_timestamp}
-    every = {**families, **texts, **times, "date": of.is_date}
-    name = next((family for family, is_one in every.items() if is_one(kind)), None)
-    return name or str(kind)
+    families = {
+        "null": of.is_null, "integer": of.is_integer, "floating": of.is_floating,
+        "text": lambda k: of.is_string(k) or of.is_large_string(k) or of.is_string_view(k),
+        "time": lambda k: of.is_timestamp(k) and k.tz is None, "moment": of.is_timestamp,
+        "date": of.is_date,
+    }  # fmt: skip
+    return next((family for family, holds in families.items() if holds(kind)), str(kind))
 
 
 def _has_large_integers(name: str, paths: Sequence[Path], db: Database) -> bool:

@@ -11,8 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from svc_notebook.data.loading.sources.csv_candidates import FULL_POINTS
 from svc_notebook.data.loading.text_cells.cell_kinds import MOMENT, NUMBER, column_kind
+from svc_notebook.data.loading.text_cells.signals import Decision, state
 
 # The minimum gap; of columns without names, the minimum rows, and columns of numbers.
 MIN_GAP, MIN_ROWS_WITHOUT_NAMES, MIN_NUMERIC_COLUMNS = 2, 5, 2
@@ -29,50 +32,65 @@ FORMS = (
 END = re.compile(r"\d+ rows? in set.*|\(\d+ rows?\)")
 # Between the lines of a record that are joined.
 LINE_END = "\x1e"
+# From the lines of a file to its rows; None for a line that is not one.
+ReadLine = Callable[[str], list[str] | None]
 
 
 @dataclass(frozen=True)
-class PrintedRecords:
-    """The form of the records of a file, and the names of their values."""
+class PrintedTable:
+    """How the lines of a printed table become rows."""
 
-    start: re.Pattern[str]
-    pair: re.Pattern[str]
-    names: tuple[str, ...]
+    note: str
+    read: ReadLine
+    # The lines before the header.
+    titles: int = 0
+    # The names of the columns if no line has them.
+    names: tuple[str, ...] = ()
+    # Joins the lines of a record.
+    join: Callable[[Iterable[str]], Iterable[str]] = iter
 
-    def join(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yield the lines of each record as one line, and other lines by themselves."""
-        return _join(lines, self.start)
-
-    def read(self, record: str) -> list[str] | None:
-        """Return the values of a record in the order of the names; None for another line.
-
-        A line without a name belongs to the value before it.
-        """
-        first, *lines = record.split(LINE_END)
-        values: list[list[str]] = []
-        for line in lines:
-            match = self.pair.fullmatch(line)
-            if match and len(values) < len(self.names) and match[1] == self.names[len(values)]:
-                values.append([match[2]])
-            elif values:
-                values[-1].append(line)
-        complete = self.start.fullmatch(first.strip()) and len(values) == len(self.names)
-        # A blank line after the last record does not belong to the last value.
-        return ["\n".join(value).rstrip("\n") for value in values] if complete else None
+    @property
+    def decision(self) -> Decision:
+        """The decision to read the file in this way; all lines agree, so no other one is rated."""
+        return state("reading", "a printed table", self.note, FULL_POINTS + 1)
 
 
-def find_printed_records(lines: Sequence[str]) -> PrintedRecords | None:
-    """Return the form of records that are printed with a line for each value; None for a table."""
+def find_printed_records(_: str, lines: Sequence[str]) -> PrintedTable | None:
+    """Find records that database clients print with a line for each value."""
     first = next((line.strip() for line in lines if line.strip()), "")
     for start, pair in FORMS:
         if start.fullmatch(first):
-            _, *values = next(_join(lines, start)).split(LINE_END)
+            _, *values = next(_join(start, lines)).split(LINE_END)
             names = dict.fromkeys(match[1] for line in values if (match := pair.fullmatch(line)))
-            return PrintedRecords(start, pair, (*names,)) if names else None
+            read = partial(_read_record, start, pair, (*names,))
+            note = "each record is printed with a line for each value"
+            join = partial(_join, start)
+            return PrintedTable(note, read, names=(*names,), join=join) if names else None
     return None
 
 
-def _join(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[str]:
+def _read_record(
+    start: re.Pattern[str], pair: re.Pattern[str], names: Sequence[str], record: str
+) -> list[str] | None:
+    """Return the values of a record in the order of the names; None for another line.
+
+    A line without a name belongs to the value before it.
+    """
+    first, *lines = record.split(LINE_END)
+    values: list[list[str]] = []
+    for line in lines:
+        match = pair.fullmatch(line)
+        if match and len(values) < len(names) and match[1] == names[len(values)]:
+            values.append([match[2]])
+        elif values:
+            values[-1].append(line)
+    complete = start.fullmatch(first.strip()) and len(values) == len(names)
+    # A blank line after the last record does not belong to the last value.
+    return ["\n".join(value).rstrip("\n") for value in values] if complete else None
+
+
+def _join(start: re.Pattern[str], lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of each record as one line, and other lines by themselves."""
     record: list[str] = []
     for line in lines:
         body = line.rstrip("\r\n")
@@ -86,8 +104,8 @@ def _join(lines: Iterable[str], start: re.Pattern[str]) -> Iterator[str]:
     yield from [LINE_END.join(record)] if record else []
 
 
-def find_sdmx_table(lines: Sequence[str]) -> tuple[str, Callable[[str], list[str] | None]] | None:
-    """Return the note and the reader of lines of a table of Eurostat; `None` for other files."""
+def find_sdmx_table(_: str, lines: Sequence[str]) -> PrintedTable | None:
+    """Find a table of a statistics office with several dimensions in the first column."""
     header = HEADER.match(lines[0]) if lines else None
     if header is None:
         return None
@@ -104,10 +122,11 @@ def find_sdmx_table(lines: Sequence[str]) -> tuple[str, Callable[[str], list[str
         return [*keys, *map(_read_value, cells)]
 
     # Flags can be in any line, also after the lines that were looked at.
-    return (
+    return PrintedTable(
         f"the first column has the dimensions {', '.join(dimensions)}, each of which becomes a "
-        "column; `:` is a missing value, and flags after values, as in `6.5 b`, are left out"
-    ), read
+        "column; `:` is a missing value, and flags after values, as in `6.5 b`, are left out",
+        read,
+    )
 
 
 def _read_value(cell: str) -> str:

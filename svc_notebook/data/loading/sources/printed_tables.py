@@ -9,16 +9,17 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
 
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.csv_candidates import FULL_POINTS, USUAL_SEPARATORS
+from svc_notebook.data.loading.sources.csv_candidates import USUAL_SEPARATORS
 from svc_notebook.data.loading.sources.csv_lines import MAX_SHOWN_LINES, PlainCopy, show_lines
 from svc_notebook.data.loading.sources.encoding import fresh
 from svc_notebook.data.loading.sources.printed_lines import (
+    PrintedTable,
     find_name_starts,
     find_printed_records,
     find_sdmx_table,
@@ -27,7 +28,6 @@ from svc_notebook.data.loading.sources.printed_lines import (
 )
 from svc_notebook.data.loading.text_cells.cell_kinds import TEXT, VALUE, column_kind
 from svc_notebook.data.loading.text_cells.header_names import is_format
-from svc_notebook.data.loading.text_cells.signals import Decision, state
 
 # The first lines among which a rule is looked for, the lines that are compared with it, and the
 # share of them that must agree.
@@ -58,29 +58,6 @@ ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "0": "\0", "\\": "\\", "b": "\b", "Z
 DRIVE = re.compile(r"(?:^|[\t\s])[A-Za-z]:\\[A-Za-z]")
 
 QUOTED = re.compile(r'(?:^|\t)"', re.M)
-
-# From the lines of a file to its rows; None for a line that is not one.
-ReadLine = Callable[[str], list[str] | None]
-Rows = Sequence[list[str]]
-
-
-@dataclass(frozen=True)
-class PrintedTable:
-    """How the lines of a printed table become rows."""
-
-    note: str
-    read: ReadLine
-    # The lines before the header.
-    titles: int = 0
-    # The names of the columns if no line has them.
-    names: tuple[str, ...] = ()
-    # Joins the lines of a record.
-    join: Callable[[Iterable[str]], Iterable[str]] = iter
-
-    @property
-    def decision(self) -> Decision:
-        """The decision to read the file in this way; all lines agree, so no other one is rated."""
-        return state("reading", "a printed table", self.note, FULL_POINTS + 1)
 
 
 def find_printed_table(text: str, options: LoadSettings) -> PrintedTable | None:
@@ -132,21 +109,6 @@ def _split_all(note: str, split: Callable[[str], list[str]], width: int) -> Prin
         return cells if len(cells) == width else None
 
     return PrintedTable(note, read)
-
-
-def _find_sdmx(_: str, lines: Sequence[str]) -> PrintedTable | None:
-    """Find a table of a statistics office with several dimensions in the first column."""
-    table = find_sdmx_table(lines)
-    return PrintedTable(*table) if table else None
-
-
-def _find_records(_: str, lines: Sequence[str]) -> PrintedTable | None:
-    """Find records that database clients print with a line for each value."""
-    records = find_printed_records(lines)
-    if records is None:
-        return None
-    return PrintedTable("each record is printed with a line for each value",
-                        records.read, names=records.names, join=records.join)  # fmt: skip
 
 
 def _find_log(_: str, lines: Sequence[str]) -> PrintedTable | None:
@@ -415,6 +377,6 @@ def _unescape(cell: str) -> str:
 
 # Each returns how to read a kind of printed table; the most certain kinds are first.
 FINDERS: Sequence[Callable[[str, Sequence[str]], PrintedTable | None]] = (
-    _find_sdmx, _find_records, _find_log, _find_pairs, _find_box, _find_wiki, _find_fixed_width,
-    _find_long_separator, _find_escapes, _find_mixed_blanks, _find_aligned,
+    find_sdmx_table, find_printed_records, _find_log, _find_pairs, _find_box, _find_wiki,
+    _find_fixed_width, _find_long_separator, _find_escapes, _find_mixed_blanks, _find_aligned,
 )  # fmt: skip

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from svc_notebook.core.display import format_count
 from svc_notebook.core.locked_folders import TemporaryFolder
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import Database, ReadingStopped
-from svc_notebook.data.loading.encoding.python_encoder import Unsendable, write_json
+from svc_notebook.data.loading.encoding.json_values import Unsendable, write_json
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.dataframe import register
 from svc_notebook.data.loading.table import WRITTEN, RowError, SourceTable, TableColumn
@@ -189,7 +190,7 @@ class RecordStream:
     @property
     def name(self) -> str:
         """Their name in messages."""
-        return f"the {self.taken:,} record{'' if self.taken == 1 else 's'}"
+        return f"the {format_count(self.taken, 'record')}"
 
     @property
     def fields(self) -> tuple[TableColumn, ...]:
@@ -262,16 +263,9 @@ class RecordStream:
             raise BadInput(f"{self.name} have no members; a record is a dict with members")
         table_sql = self._table_sql(db)
         return SourceTable(
-            db=db,
-            sql=table_sql,
-            numbered_sql=table_sql,
-            fields=self.fields,
-            name=self.name,
-            ragged=True,
-            notes=tuple(self.notes),
-            errors=tuple(self.errors),
-            skipped=lambda: list(self.skipped),
-        )
+            db, table_sql, self.fields, self.name, ragged=True, numbered_sql=table_sql,
+            notes=tuple(self.notes), errors=tuple(self.errors), skipped=lambda: [*self.skipped],
+        )  # fmt: skip
 
     def _table_sql(self, db: Database) -> str:
         import pyarrow as pa

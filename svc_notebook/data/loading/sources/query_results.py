@@ -6,12 +6,12 @@ a result that is computed again could have other rows or another order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.core.redaction import cause_of, mask_secrets
-from svc_notebook.data.loading.database import Database, ReadingStopped, translated
+from svc_notebook.data.loading.database import Database, ReadingStopped, read_relation, translated
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.dataframe import check_unique, open_arrow
 from svc_notebook.data.loading.table import SourceTable, TableColumn
@@ -78,12 +78,9 @@ def open_reader(
         raise BadInput(f"{name} has no columns")
     if any(map(_needs_python, reader.schema.types)):
         return replace(open_arrow(reader.read_all(), options, db), name=name)
-    return _keep(reader, name, options, db)
-
-
-def _duckdb_reader(relation: Any) -> pa.RecordBatchReader:
-    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
-    return read(BATCH_ROWS)
+    with translated(name):
+        db.connection.register("stream", reader)
+    return keep_rows("stream", reader.schema.names, name, options, db)
 
 
 def _ibis_reader(relation: Any) -> pa.RecordBatchReader:
@@ -91,11 +88,6 @@ def _ibis_reader(relation: Any) -> pa.RecordBatchReader:
     if relation.get_backend().name == "duckdb":
         return relation.to_pyarrow().to_reader()
     return relation.to_pyarrow_batches(chunk_size=BATCH_ROWS)
-
-
-def _iceberg_reader(table: Any) -> pa.RecordBatchReader:
-    scan = table.scan() if hasattr(table, "scan") else table
-    return scan.to_arrow_batch_reader()
 
 
 def _polars_reader(frame: Any) -> pa.RecordBatchReader:
@@ -127,12 +119,14 @@ def _collect(lazy: Any) -> Any:
 
 READERS: Mapping[str, Callable[[Any], pa.RecordBatchReader]] = {
     "polars": _polars_reader,
-    "duckdb": _duckdb_reader,
+    "duckdb": lambda relation: read_relation(relation, BATCH_ROWS),
     "ibis": _ibis_reader,
     "deltalake": lambda table: (
         table.to_pyarrow_dataset().scanner(batch_size=BATCH_ROWS).to_reader()
     ),
-    "pyiceberg": _iceberg_reader,
+    "pyiceberg": lambda table: (
+        table.scan() if hasattr(table, "scan") else table
+    ).to_arrow_batch_reader(),
 }
 
 
@@ -143,15 +137,13 @@ def _needs_python(kind: pa.DataType) -> bool:
     return bool(pa.types.is_decimal256(kind) or pa.types.is_float16(kind))
 
 
-def _keep(
-    reader: pa.RecordBatchReader, name: str, options: LoadSettings, db: Database
+def keep_rows(
+    source: str, names: Sequence[str], name: str, options: LoadSettings, db: Database
 ) -> SourceTable:
-    names = reader.schema.names
+    """Make a table of the rows of a view or a query in SQL, which are read once and kept."""
     columns = [f"c{i}" for i, _ in enumerate(names)]
     limit = "" if options.limit is None else f" LIMIT {options.limit}"
-    with translated(name):
-        db.connection.register("stream", reader)
-    kept = db.keep(f"SELECT * FROM stream AS given({', '.join(columns)}){limit}", "given")
+    kept = db.keep(f"SELECT * FROM {source} AS given({', '.join(columns)}){limit}", "given")
     types = db.types(f"SELECT * FROM {kept}")
     fields = tuple(TableColumn(n, c, types[c]) for n, c in zip(names, columns, strict=True))
     numbered = f"(SELECT *, rowid AS pos FROM {kept})"

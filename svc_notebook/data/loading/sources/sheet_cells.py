@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from svc_notebook.core.display import list_names
+from svc_notebook.core.display import format_count, list_names
 
 MAX_SHOWN_CHARACTERS = 100
 MERGED = re.compile(rb'<mergeCell ref="([A-Z]+)(\d+):([A-Z]+)(\d+)"')
@@ -114,21 +114,14 @@ class ValueReader:
         if self.clock_times:
             yield f"{list_names(self.clock_times)}: times of day and durations are texts, HH:MM"
         if self.formula_errors:
-            count = self.formula_errors.total()
-            plural = "" if count == 1 else "s"
-            errors = ", ".join(sorted(self.formula_errors))
-            yield f"{count:,} cell{plural} with {errors}: missing values"
+            count = format_count(self.formula_errors.total(), "cell")
+            yield f"{count} with {', '.join(sorted(self.formula_errors))}: missing values"
 
 
 def write_clock_time(value: dt.time | dt.timedelta) -> str:
     """Return a time of day or a duration as HH:MM, with seconds if there are any."""
     if isinstance(value, dt.time):
-        value = dt.timedelta(
-            hours=value.hour,
-            minutes=value.minute,
-            seconds=value.second,
-            microseconds=value.microsecond,
-        )
+        value = dt.datetime.combine(dt.date.min, value.replace(tzinfo=None)) - dt.datetime.min
     seconds = round(value.total_seconds())
     sign, seconds = ("-", -seconds) if seconds < 0 else ("", seconds)
     text = f"{sign}{seconds // 3600:02d}:{seconds // 60 % 60:02d}"

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any, NamedTuple
 
+from svc_notebook.core.display import format_count
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.sheet_cells import (
     TEXT,
@@ -24,9 +26,12 @@ from svc_notebook.data.loading.sources.sheet_cells import (
 )
 from svc_notebook.data.loading.text_cells.footers import count_footer_rows, is_subtotal
 from svc_notebook.data.loading.text_cells.header_names import (
+    NO_HEADER,
     count_description_rows,
+    join_columns,
     make_unique,
     merge_header_rows,
+    pad_rows,
 )
 from svc_notebook.data.loading.text_cells.header_score import is_header
 
@@ -92,13 +97,12 @@ class SheetRows:
     def notes(self) -> Iterator[str]:
         """Yield the notes about rows that are left out, and cells that are filled."""
         if self.blank > 0:
-            yield f"{self.blank:,} blank row{'' if self.blank == 1 else 's'} of the sheet: not sent"
+            yield f"{format_count(self.blank, 'blank row')} of the sheet: not sent"
         for left_out, what in ((self.subtotals, "of subtotals"), (self.footer, "below the table")):
             if left_out:
                 more = "; …" if len(left_out) > MAX_SHOWN_ROWS else ""
                 shown = "; ".join(left_out[:MAX_SHOWN_ROWS]) + more
-                plural = "" if len(left_out) == 1 else "s"
-                yield f"{len(left_out):,} row{plural} {what}: not sent ({shown})"
+                yield f"{format_count(len(left_out), 'row')} {what}: not sent ({shown})"
         for column, count in self.filled.items():
             name = self.names[column] if column < len(self.names) else f"column{column}"
             yield f"`{name}`: merged cells hold for all their rows, {count:,} cells filled"
@@ -195,7 +199,10 @@ def find_header(
     if not any(map(count_filled, rows)):
         return None
     skipped = _find_first_row(rows, facts) if options.skip is None else options.skip
-    header = SheetHeader([], skipped, _note_above(rows[:skipped]))
+    before = rows[:skipped]
+    above = [show_row(row) for row in before if count_filled(row)]
+    note = f"row{'s' if len(before) > 1 else ''} above the table: not sent ({'; '.join(above)})"
+    header = SheetHeader([], skipped, [note] if above else [])
     if options.header is False:
         return replace(header, names=_number_columns(rows))
     if skipped >= len(rows):
@@ -203,15 +210,7 @@ def find_header(
     is_asked = (options.header, options.header_rows) != (None, None)
     if is_asked or _is_named(rows, skipped, facts):
         return _name_columns(header, rows, facts, options.header_rows)
-    note = "no header was found: columns are named column0, column1, …"
-    return replace(header, names=_number_columns(rows), notes=[*header.notes, note])
-
-
-def _note_above(rows: Sequence[Row]) -> list[str]:
-    """Return a note with the rows above the table; none if they are blank."""
-    above = [show_row(row) for row in rows if count_filled(row)]
-    note = f"row{'s' if len(rows) > 1 else ''} above the table: not sent ({'; '.join(above)})"
-    return [note] if above else []
+    return replace(header, names=_number_columns(rows), notes=[*header.notes, NO_HEADER])
 
 
 def _number_columns(rows: Sequence[Row]) -> list[str]:
@@ -273,35 +272,27 @@ def _name_columns(
     asked = depth is not None
     if depth is None:
         depth = _count_header_rows(rows, top, facts)
-    levels = [texts_of(row) for row in rows[top : top + depth]]
-    width = max(map(len, levels))
-    levels = [level + [""] * (width - len(level)) for level in levels]
+    levels = pad_rows([texts_of(row) for row in rows[top : top + depth]])
     groups: list[str] = []
-    for number, level in enumerate(levels[:-1]):
-        groups += _fill_right(level, levels[number + 1], _across(facts, top + number + 1))
-    names = [" ".join(dict.fromkeys(filter(None, parts))) for parts in zip(*levels, strict=True)]
+    for number, (level, below) in enumerate(pairwise(levels), top + 1):
+        across = _across(facts, number)
+        repeated = _fill_merged(level, across) if across else _fill_gaps(level, below)
+        groups += dict.fromkeys(filter(None, repeated))
+    names = join_columns(levels)
     if depth > 1 and not asked:
         shown = f", because {', '.join(f'`{name}`' for name in groups)} is over several columns"
         header.notes.append(
             f"the header has {depth} rows{shown if groups else ''}: names are joined with a blank; "
             "header_rows=1 takes the first"
         )
-    if depth == 1 and not asked:
-        names, depth = _name_below_descriptions(names, [*map(texts_of, rows[top:])], header.notes)
+    texts = [*map(texts_of, rows[top:])]
+    if depth == 1 and not asked and (described := count_description_rows(texts)):
+        names, more = merge_header_rows(texts[described], texts[:described])
+        header.notes.extend(more)
+        depth += described
     named = [name or f"column{n}" for n, name in enumerate(names)]
     unique, changed = make_unique(named)
     return replace(header, names=unique, rows=top + depth, notes=[*header.notes, *changed])
-
-
-def _name_below_descriptions(
-    names: list[str], rows: Sequence[list[str]], notes: list[str]
-) -> tuple[list[str], int]:
-    """Return the names of columns and the rows of the header, with units below the names."""
-    described = count_description_rows(rows)
-    if described:
-        names, more = merge_header_rows(rows[described], rows[:described])
-        notes += more
-    return names, described + 1
 
 
 def _across(facts: SheetFacts, row: int) -> list[tuple[int, int, int, int]]:
@@ -311,29 +302,18 @@ def _across(facts: SheetFacts, row: int) -> list[tuple[int, int, int, int]]:
 
 def _count_header_rows(rows: Sequence[Row], top: int, facts: SheetFacts) -> int:
     depth = 1
-    most = _max_header_rows(facts, top)
+    # The maximum is the rows of its merged cells, if they are more.
+    spans = (cells[2] - top for cells in facts.merged if cells[0] == top + 1)
+    most = max(MAX_HEADER_ROWS, min(max(spans, default=0), MAX_MERGED_ROWS))
     while depth < most and top + depth < len(rows) - 1:
         merged = bool(_across(facts, top + depth))
         down = any(cells[0] <= top + depth < cells[2] for cells in facts.merged if cells[0] > top)
-        has_names = _are_texts(rows[top + depth])
+        filled = [cell for cell in rows[top + depth] if is_filled(cell)]
+        has_names = bool(filled) and all(cell.data_type == TEXT for cell in filled)
         if not has_names or not (merged or down or _is_group_row(rows, top + depth - 1)):
             break
         depth += 1
     return depth
-
-
-def _max_header_rows(facts: SheetFacts, top: int) -> int:
-    """Return the maximum number of rows of a header: those of its merged cells, if they are more.
-
-    `top` is the number of rows above it.
-    """
-    spans = (cells[2] - top for cells in facts.merged if cells[0] == top + 1)
-    return max(MAX_HEADER_ROWS, min(max(spans, default=0), MAX_MERGED_ROWS))
-
-
-def _are_texts(row: Row) -> bool:
-    filled = [cell for cell in row if is_filled(cell)]
-    return bool(filled) and all(cell.data_type == TEXT for cell in filled)
 
 
 def _is_group_row(rows: Sequence[Row], number: int) -> bool:
@@ -363,14 +343,6 @@ def _cell_at(row: Row, column: int) -> Any:
 def _has_numbers(rows: Sequence[Row], column: int) -> bool:
     cells = [cell for row in rows if (cell := _cell_at(row, column))]
     return bool(cells) and all(cell.data_type in NUMBERS for cell in cells)
-
-
-def _fill_right(
-    level: list[str], below: Sequence[str], across: Sequence[tuple[int, int, int, int]]
-) -> list[str]:
-    """Repeat the names of groups over their columns; return the names that are repeated."""
-    groups = _fill_merged(level, across) if across else _fill_gaps(level, below)
-    return [*dict.fromkeys(filter(None, groups))]
 
 
 def _fill_merged(level: list[str], across: Sequence[tuple[int, int, int, int]]) -> Iterator[str]:

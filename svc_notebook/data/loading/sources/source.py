@@ -6,36 +6,44 @@ import glob
 import hashlib
 import os
 import re
-import shutil
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pandas as pd
 
-from svc_notebook.core.redaction import describe_failure, show_address
-from svc_notebook.data.client.secret import keep_keys_from_logs
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import Database, import_duckdb
 from svc_notebook.data.loading.options import FILES, WHOLE_PATH, LoadSettings
-from svc_notebook.data.loading.sources.archives import extract_only_file, refuse_archive
 from svc_notebook.data.loading.sources.dataframe import check_unique, open_arrow, open_frame
-from svc_notebook.data.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
+from svc_notebook.data.loading.sources.encoding import fresh, rewrite, sniff_encoding
 from svc_notebook.data.loading.sources.file_formats import (
     FORMAT_SAMPLE_BYTES,
     format_of,
     refuse_unreadable,
 )
+from svc_notebook.data.loading.sources.given_files import (
+    DOWNLOAD_NAME,
+    copy_pipe,
+    decompress,
+    download,
+    extract_only_file,
+    fetch,
+    file_name,
+    is_pipe,
+    is_remote,
+    refuse_archive,
+)
 from svc_notebook.data.loading.sources.python_records import RecordStream
-from svc_notebook.data.loading.sources.query_results import is_query_result, open_query_result
+from svc_notebook.data.loading.sources.query_results import (
+    is_query_result,
+    keep_rows,
+    open_query_result,
+)
 from svc_notebook.data.loading.sources.read_limits import check_columns, check_lines, check_workbook
-from svc_notebook.data.loading.sources.remote_files import fetch, file_name, is_remote
-from svc_notebook.data.loading.table import RowError, SourceTable, TableColumn, TableOrigin
+from svc_notebook.data.loading.table import RowError, SourceTable, TableOrigin
 from svc_notebook.data.loading.text_cells.header_names import free_name
 from svc_notebook.errors import BadInput, did_you_mean_file
 
@@ -54,8 +62,6 @@ MAX_COMPRESSIONS = 3
 MAX_SHOWN_ERRORS = 5
 # The pieces of a file that its digest covers.
 DIGEST_PIECES, DIGEST_PIECE_BYTES = 8, 65536
-DOWNLOAD_TIMEOUT_SECONDS = 30
-STANDARD_INPUT = "-"
 URL = re.compile(r"https?://", re.I)
 
 
@@ -69,35 +75,32 @@ def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTa
 
 
 def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
-    if not _is_path(source):
-        _refuse_file_options(options)
+    query = source if isinstance(source, str) and QUERY.match(source) else None
+    if isinstance(source, (str, os.PathLike)) and query is None:
+        return _open_path(source, options, db)
+    if options.path is not None:
+        raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
+    if options.sheet is not None:
+        raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
     if isinstance(source, RecordStream):
         return source.open(db)
-    if isinstance(source, str) and QUERY.match(source):
-        return open_query(source, options, db)
-    if isinstance(source, (str, os.PathLike)):
-        return _open_path(source, options, db)
+    if query is not None:
+        return open_query(query, options, db)
     if is_query_result(source):
         return open_query_result(source, options, db)
     return open_arrow(source, options, db)
 
 
-def _refuse_file_options(options: LoadSettings) -> None:
-    if options.path is not None:
-        raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
-    if options.sheet is not None:
-        raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
-
-
 def _open_path(source: str | os.PathLike[str], options: LoadSettings, db: Database) -> SourceTable:
     """Make a table of what a URL, a pipe, a path or a pattern names."""
     if isinstance(source, str) and URL.match(source):
-        path = download(source, db.folder)
-        return open_files([path], _file_name(source), options, db, url=source)
+        name = file_name(source) or DOWNLOAD_NAME
+        return open_files([download(source, db.folder)], name, options, db, url=source)
     if isinstance(source, str) and is_remote(source):
-        return open_files(fetch(source, db.folder), _file_name(source), options, db, url=source)
+        name = file_name(source) or DOWNLOAD_NAME
+        return open_files(fetch(source, db.folder), name, options, db, url=source)
     if is_pipe(source):
         path = copy_pipe(source, db.folder)
         return open_files([path], path.name, options, db, url=path.name)
@@ -107,29 +110,6 @@ def _open_path(source: str | os.PathLike[str], options: LoadSettings, db: Databa
         return open_files(paths, name, options, db)
     new, cursor = options.cursor.select_files(paths)
     return replace(open_files(new, name, options, db), cursor=cursor)
-
-
-def is_pipe(source: str | os.PathLike[str]) -> bool:
-    """Return whether a source is `-`, the standard input, or the path of a pipe."""
-    return os.fspath(source) == STANDARD_INPUT or Path(source).is_fifo()
-
-
-def copy_pipe(source: str | os.PathLike[str], folder: Path) -> Path:
-    """Copy the content of a pipe, which can be read once, into a file."""
-    is_input = os.fspath(source) == STANDARD_INPUT
-    copy = folder / ("standard-input" if is_input else "pipe")
-    try:
-        with ExitStack() as stack:
-            pipe = sys.stdin.buffer if is_input else stack.enter_context(Path(source).open("rb"))
-            shutil.copyfileobj(pipe, stack.enter_context(copy.open("wb")))
-    except (OSError, AttributeError, ValueError) as error:
-        raise BadInput(f"{copy.name} cannot be read: {error}; pass the path of a file") from None
-    return copy
-
-
-def _is_path(source: object) -> bool:
-    is_query = isinstance(source, str) and QUERY.match(source)
-    return isinstance(source, (str, os.PathLike)) and not is_query
 
 
 def open_query(query: str, options: LoadSettings, db: Database) -> SourceTable:
@@ -155,16 +135,9 @@ def open_query(query: str, options: LoadSettings, db: Database) -> SourceTable:
     inner = f"({query.strip().rstrip(';')}\n)"
     names = db.names(inner)
     check_unique(names)
-    columns = [f"c{i}" for i, _ in enumerate(names)]
     # The rows are read several times, but a query can return other rows, or another order, when it
     # runs again.
-    limit = "" if options.limit is None else f" LIMIT {options.limit}"
-    kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)}){limit}", "given")
-    types = db.types(f"SELECT * FROM {kept}")
-    fields = tuple(TableColumn(n, c, types[c]) for n, c in zip(names, columns, strict=True))
-    numbered = f"(SELECT *, rowid AS pos FROM {kept})"
-    return SourceTable(db=db, sql=kept, fields=fields, name="the SQL query",
-                       numbered_sql=numbered, notes=tuple(notes))  # fmt: skip
+    return replace(keep_rows(inner, names, db.about, options, db), notes=tuple(notes))
 
 
 def _keep_file(pattern: str, name: str, options: LoadSettings, db: Database) -> list[str]:
@@ -281,7 +254,7 @@ def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
     """Return a file that can be read: the given one, or an uncompressed copy in UTF-8."""
     plain = path
     for _ in range(MAX_COMPRESSIONS):
-        inner = extract_only_file(decompress(plain, db, path), path, db.folder)
+        inner = extract_only_file(decompress(plain, path, db.folder), path, db.folder)
         if inner == plain:
             break
         plain = inner
@@ -327,7 +300,8 @@ def _with_files(
 
     def count() -> list[int]:
         open_file = _import_opener(file_format)
-        return [_count(open_file([path], path.name, options, table.db)) for path in readable]
+        tables = (open_file([path], path.name, options, table.db) for path in readable)
+        return [table.db.rows(f"SELECT count(*) FROM {part.sql}")[0][0] for part in tables]
 
     # Compressed files were read from a copy.
     given = {str(read): str(path) for read, path in zip(readable, paths, strict=True)}
@@ -340,10 +314,6 @@ def _with_files(
 
     counts = count if table.rows_of_files is list else table.rows_of_files
     return replace(table, files=tuple(map(str, paths)), rows_of_files=counts, skipped=skipped)
-
-
-def _count(table: SourceTable) -> int:
-    return int(table.db.rows(f"SELECT count(*) FROM {table.sql}")[0][0])
 
 
 def in_utf8(path: Path, db: Database) -> Path:
@@ -365,11 +335,11 @@ OPENERS = {
     "array": "json_documents.open_array",
     "parquet": "parquet.open_parquet",
     "workbook": "workbook.open_workbook",
-    "arrow": "columnar_files.open_arrow_files",
-    "feather": "columnar_files.open_feather_files",
-    "orc": "columnar_files.open_orc_files",
-    "avro": "columnar_files.open_avro",
-    "sqlite": "sqlite_file.open_sqlite",
+    "arrow": "binary_files.open_arrow_files",
+    "feather": "binary_files.open_feather_files",
+    "orc": "binary_files.open_orc_files",
+    "avro": "binary_files.open_avro",
+    "sqlite": "binary_files.open_sqlite",
     "xml": "xml_records.open_xml",
     "html": "markup_tables.open_html",
 }
@@ -388,40 +358,9 @@ def origin_of(paths: Sequence[Path], url: str | None) -> TableOrigin:
         facts = path.stat()
         # A download has a new time each time.
         digest.update(f"{facts.st_size}|{'' if url else facts.st_mtime_ns}|".encode())
-        for piece in _pieces(path, facts.st_size):
-            digest.update(piece)
+        last = max(facts.st_size - DIGEST_PIECE_BYTES, 0)
+        with path.open("rb") as file:
+            for number in range(DIGEST_PIECES):
+                file.seek(last * number // (DIGEST_PIECES - 1))
+                digest.update(file.read(DIGEST_PIECE_BYTES))
     return TableOrigin(url or "|".join(str(path.absolute()) for path in paths), digest.hexdigest())
-
-
-def _pieces(path: Path, size: int) -> Iterator[bytes]:
-    """Yield pieces at even distances, from the first byte of a file to the last."""
-    last = max(size - DIGEST_PIECE_BYTES, 0)
-    with path.open("rb") as file:
-        for number in range(DIGEST_PIECES):
-            file.seek(last * number // (DIGEST_PIECES - 1))
-            yield file.read(DIGEST_PIECE_BYTES)
-
-
-def download(url: str, folder: Path) -> Path:
-    """Download a URL into a file of the folder."""
-    keep_keys_from_logs()
-    try:
-        target = fresh(folder, _file_name(url))
-        with httpx.stream(
-            "GET", url, follow_redirects=True, timeout=DOWNLOAD_TIMEOUT_SECONDS
-        ) as answer:
-            answer.raise_for_status()
-            with target.open("wb") as sink:
-                for piece in answer.iter_bytes():
-                    sink.write(piece)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        reason = describe_failure(error, url)
-        # The error of the library quotes the URL.
-        raise BadInput(
-            f"{show_address(url)} cannot be downloaded: {reason}; check the URL"
-        ) from None
-    return target
-
-
-def _file_name(url: str) -> str:
-    return file_name(url) or "download"

@@ -13,8 +13,8 @@ from typing import Any
 from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.database import Database, ReadingStopped
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.archives import is_open_document
 from svc_notebook.data.loading.sources.dataframe import check_unique
+from svc_notebook.data.loading.sources.given_files import is_open_document
 from svc_notebook.data.loading.sources.python_records import RecordStream
 from svc_notebook.data.loading.sources.read_limits import CELL_BYTES, ReadingBudget, try_reading
 from svc_notebook.data.loading.sources.sheet_cells import (
@@ -104,14 +104,9 @@ def _open_new(path: Path) -> tuple[list[_Sheet], Callable[[], None]]:
         # The stated size can be that of all rows and columns, which would be filled with cells.
         sheet.reset_dimensions()
         inside = str(getattr(sheet, "_worksheet_path", "")).lstrip("/")
-        sheets.append(
-            _Sheet(
-                sheet.title,
-                sheet.sheet_state == "visible",
-                sheet.iter_rows,
-                partial(SheetFacts.read, path, inside),
-            )
-        )
+        facts = partial(SheetFacts.read, path, inside)
+        is_visible = sheet.sheet_state == "visible"
+        sheets.append(_Sheet(sheet.title, is_visible, sheet.iter_rows, facts))
     return sheets, book.close
 
 

@@ -148,9 +148,10 @@ def _is_inside(path: Path_, others: Sequence[Path_]) -> bool:
 
 def _contains_records(path: Path_, usual: Sequence[Path_], counts: Counter[Path_]) -> bool:
     """Return whether the only element of a path is the document around records."""
-    inside = [other for other in usual if other != path and other[: len(path)] == path]
     is_document = counts[path] < MIN_RECORDS and path[-1].lower() in ("document", "doc", "page")
-    return is_document and any(counts[other] >= MIN_RECORDS for other in inside)
+    return is_document and any(
+        counts[other] >= MIN_RECORDS for other in usual if _is_inside(other, [path])
+    )
 
 
 def _other_paths(counts: Counter[Path_], chosen: Path_) -> str:
@@ -159,11 +160,8 @@ def _other_paths(counts: Counter[Path_], chosen: Path_) -> str:
         for path, count in counts.most_common()
         if count >= MIN_RECORDS and path[: len(chosen)] != chosen and chosen[: len(path)] != path
     ]
-    return (
-        f"; path={others[0]!r} loads others: {list_names(others, MAX_NAMED_PATHS)}"
-        if others
-        else ""
-    )
+    shown = list_names(others, MAX_NAMED_PATHS)
+    return f"; path={others[0]!r} loads others: {shown}" if others else ""
 
 
 def _read_records(path: Path, chosen: Path_, etree: Any) -> Iterator[dict[str, Any]]:
@@ -247,14 +245,12 @@ def _write(records: Sequence[dict[str, Any]], columns: Sequence[str], target: Pa
     numbers = {column for column in columns if _are_numbers(records, column)}
     with target.open("wb") as sink:
         for record in records:
-            members = (
-                msgspec.json.encode(name)
-                + b":"
-                + (value.encode() if name in numbers else msgspec.json.encode(value))
+            members = {
+                name: msgspec.Raw(value.encode()) if name in numbers else value
                 for name, value in record.items()
                 if value not in ("", {})
-            )
-            sink.write(b"{" + b",".join(members) + b"}\n")
+            }
+            sink.write(msgspec.json.encode(members) + b"\n")
     return target
 
 

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from svc_notebook.data.loading.text_cells.amounts import find_amount_forms
-from svc_notebook.data.loading.text_cells.cell_kinds import MOMENT, NUMBER, cell_kind
-from svc_notebook.data.loading.text_cells.missing_words import is_missing_text
-from svc_notebook.data.loading.text_cells.signals import Signal
+from svc_notebook.data.loading.text_cells.cell_kinds import (
+    MOMENT,
+    NUMBER,
+    cell_kind,
+    is_missing_text,
+)
+from svc_notebook.data.loading.text_cells.text_forms import find_amount_forms
 
 TOTAL_WORD = (
     r"(?:grand |sub|sub-|sub |running |overall )?totals?|sums?|overall"
@@ -146,20 +149,18 @@ class _Body:
     def ends_before(self, last: Rows, start: int) -> bool:
         """Return whether all of the last rows from `start` have the points of a footer."""
         numbers = [n for n in range(start, len(last)) if any(last[n])]
-        return all(
-            sum(signal.points for signal in self.score(last, start, n)) >= MIN_POINTS
-            for n in numbers
-        )
+        return all(self._score(last, start, n) >= MIN_POINTS for n in numbers)
 
-    def score(self, last: Rows, start: int, number: int) -> list[Signal]:
-        """Return the signals for and against a row being a footer, if the last from `start` are."""
+    def _score(self, last: Rows, start: int, number: int) -> int:
+        """Return the points of a row for being a footer, if the last rows from `start` are one."""
         row, follows_blank = last[number], number > 0 and not any(last[number - 1])
         observed = [*self._observe(row, follows_blank), *_observe_block(last, start, number)]
-        return [Signal(what, POINTS[what]) for what in observed]
+        return sum(POINTS[what] for what in observed)
 
     def _observe(self, row: Sequence[str], follows_blank: bool) -> Iterator[str]:
         given = [cell for cell in row if cell]
-        if self._counts_rows(row, given):
+        is_short = len(given) < MIN_WIDTH_OF_REMARKS or len(row) <= MAX_SHORT_SHARE * self.width
+        if is_short and COUNT.fullmatch(" ".join(given)):
             yield "counts the rows"
             return
         if len(row) > self.width:
@@ -177,11 +178,6 @@ class _Body:
         if len(given) == 1 and self.width >= MIN_WIDTH_OF_REMARKS and named_first:
             yield from self._observe_remark(row)
 
-    def _counts_rows(self, row: Sequence[str], given: Sequence[str]) -> bool:
-        """Return whether a row begins with a count of rows, and has few other cells."""
-        is_short = len(given) < MIN_WIDTH_OF_REMARKS or len(row) <= MAX_SHORT_SHARE * self.width
-        return is_short and COUNT.fullmatch(" ".join(given)) is not None
-
     def _observe_total(self, row: Sequence[str], label: str, *, lacking: bool) -> Iterator[str]:
         named = is_total(label)
         if named:
@@ -196,7 +192,9 @@ class _Body:
         text = row[self._first]
         is_remark = REMARK.fullmatch(text) is not None
         is_text = cell_kind(text) not in (NUMBER, MOMENT) and any(map(str.isalpha, text))
-        sparse = self._count_sparse(in_line=len(row) == 1)
+        one_value = [other for other in self.rows if sum(map(bool, other)) == 1]
+        # A line without a separator is compared with such lines only.
+        sparse = sum(len(row) > 1 or len(other) == 1 for other in one_value)
         if not (is_text or is_remark) or sparse > MAX_SPARSE_SHARE * len(self.rows):
             yield "is a row as others with one cell"
             return
@@ -212,11 +210,6 @@ class _Body:
     def _first(self) -> int:
         """The place of the first column with a value; a sheet can begin with an empty one."""
         return min(next(n for n, cell in enumerate(row) if cell) for row in self.rows)
-
-    def _count_sparse(self, *, in_line: bool) -> int:
-        """Return the number of rows with one value; of lines without a separator, if it is one."""
-        sparse = (other for other in self.rows if sum(map(bool, other)) == 1)
-        return sum(len(other) == 1 or not in_line for other in sparse)
 
     def _lacks_cells(self, row: Sequence[str]) -> bool:
         """Return whether a cell is missing that nearly all rows before have."""

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import chain, count, islice, pairwise
 
 from svc_notebook.core.display import list_names, shorten
-from svc_notebook.data.loading.text_cells.amounts import find_amount_forms
 from svc_notebook.data.loading.text_cells.cell_kinds import (
     EMPTY,
     MISSING,
@@ -23,6 +22,7 @@ from svc_notebook.data.loading.text_cells.cell_kinds import (
     column_kind,
 )
 from svc_notebook.data.loading.text_cells.footers import is_subtotal
+from svc_notebook.data.loading.text_cells.text_forms import find_amount_forms
 from svc_notebook.errors import BadInput
 
 MAX_HEADER_ROWS = 3
@@ -92,6 +92,7 @@ NO_UNIT = re.compile(
 )
 MIN_UNITS_COUNT = 2
 MAX_SHOWN_CHARACTERS = 40
+NO_HEADER = "no header was found: columns are named column0, column1, …"
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
 
@@ -117,11 +118,12 @@ def name_columns(
         del cells[empty[0]]
         notes.append(f"the header has one separator too many: name {empty[0] + 1} is left out")
     names, changed = make_unique(cells)
-    wide = _wider_by_one(len(cells), others)
-    trailing = bool(wide) and all(row[-1] == "" for row in wide)
+    wide = [row for row in others if len(row) == len(cells) + 1]
+    most_are_wide = len(wide) > len(others) / 2
+    trailing = most_are_wide and all(row[-1] == "" for row in wide)
     if trailing:
         notes.append("every row ends with one separator more than the header; it is ignored")
-    elif wide:
+    elif most_are_wide:
         names.insert(0, free_name("column0", names))
         notes.append(
             "rows have one cell more than the header: the first column is assumed to have no "
@@ -143,12 +145,6 @@ def merge_header_rows(
     cells = join_names([*upper, first])
     shown = list_names(cells, MAX_HEADER_ROWS)
     return cells, [f"the header has {len(upper) + 1} rows; names are joined: {shown}"]
-
-
-def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Return the rows with one cell more than the header, if most rows have that."""
-    wide = [row for row in others if len(row) == width + 1]
-    return wide if len(wide) > len(others) / 2 else []
 
 
 def free_name(name: str, taken: Collection[str], first: int = 2) -> str:
@@ -183,16 +179,26 @@ def join_names(rows: Sequence[Sequence[str]]) -> list[str]:
     An empty cell above a name belongs to the cell before it, as merged cells of a spreadsheet do,
     unless that one has no name below it.
     """
-    width = max(map(len, rows))
-    full = [[*(cell.strip() for cell in row), *[""] * (width - len(row))] for row in rows]
+    full = pad_rows([[cell.strip() for cell in row] for row in rows])
     for row, below in pairwise(full):
         group = ""
-        for number in range(width):
+        for number in range(len(row)):
             if row[number]:
                 group = row[number] if below[number] else ""
             elif below[number]:
                 row[number] = group
-    columns = zip(*full, strict=True)
+    return join_columns(full)
+
+
+def pad_rows(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return rows of equal length, with empty cells at their ends."""
+    width = max(map(len, rows))
+    return [[*row, *[""] * (width - len(row))] for row in rows]
+
+
+def join_columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the distinct texts of each column of rows of equal length, joined with blanks."""
+    columns = zip(*rows, strict=True)
     return [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
 
 
@@ -302,21 +308,15 @@ def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
 
 
 def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
-    if not _are_names(header):
-        return False
-    if all(cell.startswith(IMPORT_ID) for cell in header[-1]) or _fills_gaps(header, others):
-        return True
-    if _has_index_names(header, others):
-        return True
-    return _is_above_numbers(header, others)
-
-
-def _are_names(header: Sequence[Sequence[str]]) -> bool:
-    """Return whether rows have the same number of cells, and no cell is a value."""
     width = len(header[-1])
     if width < 2 or any(len(row) != width for row in header):
         return False
-    return all(_is_name(cell) for row in header for cell in row if cell)
+    return all(_is_name(cell) for row in header for cell in row if cell) and (
+        all(cell.startswith(IMPORT_ID) for cell in header[-1])
+        or _fills_gaps(header, others)
+        or _has_index_names(header, others)
+        or _is_above_numbers(header, others)
+    )
 
 
 def _is_above_numbers(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
@@ -331,7 +331,10 @@ def _is_above_numbers(header: Sequence[Sequence[str]], others: Sequence[Sequence
         return False
     if any(map(VALUE.fullmatch, last)) or any(sum(map(bool, row)) < 2 for row in upper):
         return False
-    if all(_has_gap(row, below) for row, below in pairwise(header)):
+    if all(
+        any(name and not cell for cell, name in zip(row, below, strict=True))
+        for row, below in pairwise(header)
+    ):
         return len({*filter(None, last)}) > 1
     distinct = len({*texts}) == len(texts) > MIN_NUMERIC_COLUMNS
     return len(texts) == len(numeric) and distinct and header[0] != last
@@ -348,10 +351,6 @@ def _find_number_columns(rows: Sequence[Sequence[str]]) -> list[int]:
         for number, column in enumerate(columns)
         if len(column) > 1 and all(map(VALUE.fullmatch, column))
     ]
-
-
-def _has_gap(row: Sequence[str], below: Sequence[str]) -> bool:
-    return any(name and not cell for cell, name in zip(row, below, strict=True))
 
 
 def _fills_gaps(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
@@ -386,13 +385,8 @@ def _has_index_names(header: Sequence[Sequence[str]], others: Sequence[Sequence[
         and all(last[:named])
         and all(not any(row[:named]) and all(row[named:]) for row in upper)
         and all(len(row) == len(last) and all(row[:named]) for row in others)
-        and not _has_total(last[0], others)
+        and not any(last[0] in row[0] and is_subtotal(row[0]) for row in others)
     )
-
-
-def _has_total(name: str, rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether a row is the total of a group with a name."""
-    return any(name in row[0] and is_subtotal(row[0]) for row in rows)
 
 
 def _is_name(cell: str) -> bool:

@@ -26,7 +26,7 @@ from svc_notebook.data.loading.text_cells.cell_kinds import (
     value_forms,
 )
 from svc_notebook.data.loading.text_cells.header_names import count_description_rows
-from svc_notebook.data.loading.text_cells.signals import Signal
+from svc_notebook.data.loading.text_cells.signals import Signal, total_points
 
 MAX_PREAMBLE_LINES, MIN_TITLED_WIDTH = 100, 2
 # A cell of a row of metadata, such as `Version=2023`.
@@ -48,7 +48,7 @@ Rows = Sequence[Sequence[str]]
 
 def is_header(rows: Rows) -> bool:
     """Return whether the first row names the columns."""
-    return sum(signal.points for signal in rate_header(rows)) > 0
+    return total_points(rate_header(rows)) > 0
 
 
 def rate_header(rows: Rows) -> list[Signal]:
@@ -112,8 +112,10 @@ def _differs_below(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> bo
     numbers = [[*map(int, row)] for row in rows if all(map(WHOLE_NUMBER.fullmatch, row))]
     if 2 * sum(map(_is_even, numbers)) <= len(rows):
         return True
-    repeated = any(cell in column for cell, column in zip(cells, columns, strict=True))
-    return not repeated and _is_outside([*map(int, cells)], numbers)
+    if any(cell in column for cell, column in zip(cells, columns, strict=True)):
+        return False
+    below = zip(cells, zip(*numbers, strict=True), strict=True)
+    return all(not min(column) <= int(cell) <= max(column) for cell, column in below)
 
 
 def _are_mostly_years(values: Sequence[str]) -> bool:
@@ -130,12 +132,6 @@ def _rate_counted(
         return 2 * WEAK_POINTS
     again = sum(first[n] in columns[n] for n in counted)
     return len(counted) - MIN_COUNTED_CELLS - again * WEAK_POINTS
-
-
-def _is_outside(first: Sequence[int], rows: Sequence[Sequence[int]]) -> bool:
-    columns = zip(*rows, strict=True)
-    return all(not min(column) <= value <= max(column)
-               for value, column in zip(first, columns, strict=True))  # fmt: skip
 
 
 def _is_even(numbers: Sequence[int]) -> bool:
@@ -291,9 +287,7 @@ def is_certain_header(rows: Sequence[Sequence[str]], width: int) -> bool:
     if not regular or len(rows) < 2:
         return False
     rows = _without_descriptions(rows)
-    if not is_header(rows):
-        return False
-    return sum(signal.points for signal in score_header(rows)) > 0
+    return is_header(rows) and total_points(score_header(rows)) > 0
 
 
 def _without_descriptions(rows: Sequence[Sequence[str]]) -> list[Sequence[str]]:

@@ -41,7 +41,7 @@ class Hypothesis:
     @property
     def points(self) -> float:
         """The sum of the points of the signals."""
-        return sum(signal.points for signal in self.signals)
+        return total_points(self.signals)
 
 
 class Decision(NamedTuple):
@@ -83,6 +83,11 @@ class Decision(NamedTuple):
                 yield ReadingSignal(
                     self.name, hypothesis.reading, not number, what, points, distance
                 )
+
+
+def total_points(signals: Iterable[Signal]) -> float:
+    """Return the sum of the points of signals."""
+    return sum(signal.points for signal in signals)
 
 
 def decide(name: str, hypotheses: Iterable[Hypothesis]) -> Decision:

@@ -1,20 +1,28 @@
-"""The concurrency limiter: sends several batches at once, and fewer when rate limited."""
+"""Batches are compared, recorded and paced, then sent several at once; fewer when rate limited."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import httpx
+import numpy as np
 
 from svc_notebook.core.api import RequestSpec, SearchApi
 from svc_notebook.data.client.task_group import run_together
 from svc_notebook.data.client.transport.exchange import SerializedBody
-from svc_notebook.data.loading.sending.batches import Batch
+from svc_notebook.data.loading.history.recorder import LoadRecorder
+from svc_notebook.data.loading.load_plan.preparation import Prepared
+from svc_notebook.data.loading.sending.batches import Batch, Span, merge_spans, pack_batches
+from svc_notebook.data.loading.sending.result import LoadCounts
+from svc_notebook.data.loading.sending.stored_records import StoredRecords, keep_changed
 from svc_notebook.errors import (
+    BadInput,
     CallFailed,
     ServiceBroken,
     TimedOut,
@@ -42,6 +50,10 @@ BATCHES_BEFORE_INCREASE = 8
 SETTLE_SECONDS = 0.3
 # Batches in flight, and partitions of a load without workers.
 DEFAULT_IN_FLIGHT = 4
+# Cutting operations of this size into batches takes about as long as a thread's turn.
+MAX_QUICK_CHARACTERS = 1_000_000
+# A partial update that is not idempotent, inside the JSON of a batch.
+NOT_IDEMPOTENT = re.compile(rb'"_operation"\s*:\s*"(Increment|Decrement|Add)"')
 
 
 class ConcurrencyLimiter:
@@ -164,18 +176,17 @@ async def _send_one(
         except CallFailed as error:
             limiter.decrease()
             wait = _wait(error, number, batch)
-            if wait is None or (not limiter.used and _is_unreachable(error)):
+            # Without a connection at first, the service is not there.
+            unreachable = isinstance(error, Unreachable)
+            if wait is None or (
+                not limiter.used and unreachable and isinstance(error.__cause__, httpx.ConnectError)
+            ):
                 raise
             await sleep(wait)
         else:
             limiter.count_success()
             return int(answer["taskID"])
     raise AssertionError("the last attempt returns or raises")
-
-
-def _is_unreachable(error: CallFailed) -> bool:
-    """Return whether no connection was established."""
-    return isinstance(error, Unreachable) and isinstance(error.__cause__, httpx.ConnectError)
 
 
 def _wait(error: CallFailed, number: int, batch: Batch) -> float | None:
@@ -188,3 +199,89 @@ def _wait(error: CallFailed, number: int, batch: Batch) -> float | None:
     if isinstance(error, UnexpectedAnswer) or not (temporary and batch.repeatable):
         return None
     return min(FIRST_BACKOFF_SECONDS * 2.0**number, MAX_BACKOFF_SECONDS)
+
+
+def _count_left(prepared: Prepared, settled: Sequence[Span]) -> int:
+    """Return the number of sendable rows outside the settled spans."""
+    spans = merge_spans(settled)
+    dropped = sum(int(np.diff(np.searchsorted(prepared.dropped, span))[0]) for span in spans)
+    return prepared.plan.sendable - sum(last - first for first, last in spans) + dropped
+
+
+def not_repeatable(operation: str) -> BadInput:
+    """Return the error of a batch that must not be sent twice."""
+    return BadInput(
+        "it is not known whether the last batch was applied; sending it again could change the "
+        f"records twice ({operation}): load only the rows that are missing"
+    )
+
+
+class OutgoingBatches:
+    """The batches that are still to be sent, without the rows that are stored already."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        counts: LoadCounts,
+        settled: Sequence[Span],
+        digests: Mapping[Span, int],
+        stored: StoredRecords | None,
+        recorder: LoadRecorder | None,
+        *,
+        may_repeat: bool,
+        per_second: int | None,
+    ) -> None:
+        self._prepared = prepared
+        self._counts = counts
+        self._batches = pack_batches(prepared, settled, digests)
+        self._stored = stored
+        self._recorder = recorder
+        # Whether some of the rows may have been sent before.
+        self._may_repeat = may_repeat or prepared.options.spread
+        # The maximum number of rows that are sent in a second, and when the next may be sent.
+        self._per_second = per_second
+        self._next_at = 0.0
+        # Rows that are still to be read.
+        self.rows_left = _count_left(prepared, settled)
+
+    async def next(self) -> Batch | None:
+        """Return the next batch with a row to send, when it can be sent; None at the end."""
+        while True:
+            batch = await self._cut_next()
+            if batch is None:
+                return None
+            self.rows_left -= batch.rows
+            self._check_repeatable(batch)
+            changed = batch
+            if self._stored is not None:
+                changed = await asyncio.to_thread(keep_changed, batch, self._stored)
+                self._counts.unchanged += batch.rows - changed.rows
+            if changed.rows:
+                if self._recorder:
+                    await self._recorder.keep(changed)
+                await self._pace(changed)
+                return changed
+
+    async def _pace(self, batch: Batch) -> None:
+        """Wait until a batch can be sent without exceeding the rate."""
+        if self._per_second is None:
+            return
+        now = monotonic()
+        await asyncio.sleep(max(self._next_at - now, 0))
+        self._next_at = max(self._next_at, now) + batch.rows / self._per_second
+
+    async def _cut_next(self) -> Batch | None:
+        operations = self._prepared.operations
+        if operations is not None and sum(map(len, operations)) <= MAX_QUICK_CHARACTERS:
+            return next(self._batches, None)
+        batch: Batch | None = await self._prepared.table.db.in_thread(next, self._batches, None)
+        return batch
+
+    def _check_repeatable(self, batch: Batch) -> None:
+        """Reject rows that may have been sent already, if their operations are not idempotent."""
+        if (
+            self._may_repeat
+            and not batch.repeatable
+            and (match := NOT_IDEMPOTENT.search(batch.body))
+        ):
+            raise not_repeatable(match[1].decode())
