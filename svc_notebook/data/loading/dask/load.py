@@ -43,10 +43,7 @@ from svc_notebook.data.loading.history.recorder import (
 from svc_notebook.data.loading.load_plan.plan import LoadContract, LoadPlan
 from svc_notebook.data.loading.load_plan.row_errors import MAX_LISTED_ROWS
 from svc_notebook.data.loading.options import LoadSettings, SendSettings
-from svc_notebook.data.loading.sending.batch_sender import (
-    DEFAULT_IN_FLIGHT,
-    ConcurrencyLimiter,
-)
+from svc_notebook.data.loading.sending.batch_sender import DEFAULT_IN_FLIGHT, ConcurrencyLimiter
 from svc_notebook.data.loading.sending.existing_index import (
     AttributeLoss,
     check_rejected,

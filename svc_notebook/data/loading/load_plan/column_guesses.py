@@ -31,12 +31,11 @@ from svc_notebook.data.loading.text_cells.text_forms import (
     AmountForm,
     DateForm,
     FormulaText,
-    TableStyle,
     are_point_groups,
     certain_decimal,
     find_amount_forms,
     find_best_form,
-    find_style,
+    find_decimal,
     may_be_pairs,
 )
 
@@ -60,7 +59,7 @@ def guess_columns(
     """Return the guess for each column; one column never decides alone between two readings."""
     possible = {field: _find_possible(texts, options) for field, texts in sample.items()}
     marks = [(f.name, mark) for f, types in possible.items() if (mark := _decimal_of(types))]
-    style = find_style(marks, separator, options.decimal)
+    decimal = options.decimal or find_decimal((mark for _, mark in marks), separator)
     can_split = separator == "," and options.decimal is None
     # The first column with decimal points.
     pointed = next((name for name, mark in marks if can_split and mark == "."), "")
@@ -68,7 +67,7 @@ def guess_columns(
         field: _find_dates(types, options)
         or _find_formulas(types)
         or _find_pairs(types, pointed)
-        or _choose(types, style, separator)
+        or _choose(types, decimal, separator)
         for field, types in possible.items()
     }
     return _add_missing_words(sample, chosen)
@@ -189,16 +188,16 @@ def _decimal_of(possible: _Possible) -> str:
     return certain_decimal(possible.texts.present, possible.forms)
 
 
-def _choose(possible: _Possible, style: TableStyle, separator: str) -> ColumnGuess:
+def _choose(possible: _Possible, decimal: str, separator: str) -> ColumnGuess:
     plain, forms, texts = possible
     if plain and _has_decimals(plain) and (code := _find_code(texts.present)):
         return ColumnGuess(doubt=f"kept as text: `{code}` can be a code")
     if not forms:
-        if style.decimal == "," and plain and plain[0].name == "integer":
+        if decimal == "," and plain and plain[0].name == "integer":
             # Later whole numbers can have points between thousands.
             return ColumnGuess((plain[0], form_type(POINT_GROUPS), *plain[1:]))
         return ColumnGuess(plain)
-    form = style.choose(forms)
+    form = next((form for form in forms if len(forms) == 1 or form.decimal == decimal), None)
     if plain and (form != POINT_GROUPS if form else separator != ";"):
         return ColumnGuess(plain)
     if form:

@@ -104,15 +104,6 @@ class SmallTable(NamedTuple):
     rows: int
 
 
-@dataclass(frozen=True)
-class SmallLoad:
-    """The operations of a few rows, with their columns and ids."""
-
-    operations: list[str]
-    columns: tuple[ColumnProfile, ...]
-    ids: Ids
-
-
 def may_be_small_file(source: Any) -> bool:
     """Return whether a source is a file, not a pattern, that may have only a few rows."""
     if not isinstance(source, (str, os.PathLike)):
@@ -205,11 +196,15 @@ def _open_records(records: RecordStream, db: Database) -> SmallTable:
 
 
 def write_small(
-    table: SourceTable, cells: Sequence[Cells], rows: int, options: LoadSettings
-) -> SmallLoad:
-    """Encode every operation; raises `NeedsDatabase` for unsupported rows and options."""
+    opened: SmallTable, options: LoadSettings
+) -> tuple[list[str], tuple[ColumnProfile, ...], Ids]:
+    """Return the operations of a few rows, with their columns and ids.
+
+    Raises `NeedsDatabase` for unsupported rows and options.
+    """
+    table, cells, rows = opened
     if not cells and not rows:
-        return SmallLoad([], (), Ids("", HASHED))
+        return [], (), Ids("", HASHED)
     if not cells:
         raise NeedsDatabase
     _refuse_options(options)
@@ -223,7 +218,7 @@ def write_small(
     )
     members = _members(columns, values, rows, options)
     ids, texts = _find_ids(table, columns, values, by_name, rows, options)
-    return SmallLoad(_operations(texts, members, options), columns, ids)
+    return _operations(texts, members, options), columns, ids
 
 
 def _max_cells(columns: int) -> int:

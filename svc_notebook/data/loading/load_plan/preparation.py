@@ -106,27 +106,23 @@ def prepare_small(source: Source, index: str, options: LoadSettings, db: Databas
 
 
 def _prepare_cells(opened: SmallTable, index: str, options: LoadSettings) -> Prepared:
-    table, cells, rows = opened
-    small = write_small(table, cells, rows, options)
+    table = opened.table
+    operations, columns, ids = write_small(opened, options)
     plan = LoadPlan(
         source=table.name,
         index=index,
-        rows=len(small.operations),
-        ids=small.ids.origin,
-        column_rows=_column_rows(small.columns),
-        sample=tuple(record_of(operation) for operation in small.operations[:PREVIEW_ROWS]),
-        rejected=describe_rejected(table, small.columns, small.ids, ()),
+        rows=len(operations),
+        ids=ids.origin,
+        column_rows=_column_rows(columns),
+        sample=tuple(map(record_of, operations[:PREVIEW_ROWS])),
+        rejected=describe_rejected(table, columns, ids, ()),
         rejected_rows=0,
-        notes=(
-            *table.notes,
-            *describe_readings(small.columns, len(small.operations)),
-            *small.ids.notes,
-        ),
+        notes=(*table.notes, *describe_readings(columns, len(operations)), *ids.notes),
         skipped_lines=table.skipped_lines,
         reading=table.reading,
         options=options.to_save(),
     )
-    return Prepared(plan, table, "", _NO_ROWS, {}, options, small.ids.hashed, small.operations)
+    return Prepared(plan, table, "", _NO_ROWS, {}, options, ids.hashed, operations)
 
 
 def prepare_any(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:

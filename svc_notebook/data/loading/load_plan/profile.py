@@ -39,13 +39,7 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     type_aggregates,
 )
 from svc_notebook.data.loading.options import Kind, LoadSettings
-from svc_notebook.data.loading.table import (
-    WRITTEN,
-    Advice,
-    RowError,
-    SourceTable,
-    TableColumn,
-)
+from svc_notebook.data.loading.table import WRITTEN, Advice, RowError, SourceTable, TableColumn
 from svc_notebook.data.loading.text_cells.cell_kinds import MISSING_WORDS
 from svc_notebook.errors import BadInput, did_you_mean
 

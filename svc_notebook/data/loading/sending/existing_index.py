@@ -146,31 +146,22 @@ async def move_over(temporary: TemporaryIndex, rows: int) -> None:
     await temporary.promote()
 
 
-@dataclass(frozen=True)
-class ReadColumns:
-    """The attributes with which a DataFrame was read from the index that its rows are sent to."""
+def _find_unsent(
+    source: object, index: str, prepared: Prepared, client: AsyncClient | None = None
+) -> tuple[str, ...]:
+    """Return the attributes with which a DataFrame was read from the index, and that are not sent.
 
-    names: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, source: object, index: str, client: AsyncClient | None) -> Self:
-        """Return the columns that were read; none if the source is from elsewhere."""
-        facts = source.attrs.get("svc") if isinstance(source, pd.DataFrame) else None
-        if not isinstance(facts, Mapping) or facts.get("index") != index:
-            return cls()
-        service = (str(facts.get("application")), str(facts.get("address")))
-        if client is not None and not client.connection.is_of(*service):
-            return cls()
-        return cls(tuple(facts.get("attributes") or ()))
-
-    def lost(self, prepared: Prepared) -> tuple[str, ...]:
-        """Return the columns that were read and that the load does not send."""
-        sent = _Sent.of(prepared)
-        return tuple(
-            name
-            for name in self.names
-            if name not in sent.names and name.partition(".")[0] not in sent.roots
-        )
+    There are none if the source is from elsewhere.
+    """
+    facts = source.attrs.get("svc") if isinstance(source, pd.DataFrame) else None
+    if not isinstance(facts, Mapping) or facts.get("index") != index:
+        return ()
+    service = (str(facts.get("application")), str(facts.get("address")))
+    if client is not None and not client.connection.is_of(*service):
+        return ()
+    sent, names = _Sent.of(prepared), facts.get("attributes") or ()
+    others = (name for name in names if name not in sent.names)
+    return tuple(name for name in others if name.partition(".")[0] not in sent.roots)
 
 
 @dataclass(frozen=True)
@@ -260,12 +251,11 @@ def plan_attribute_loss(source: object, index: str, prepared: Prepared) -> LoadP
     """Return a plan with the attributes that the load would delete, as far as the source tells."""
     if not replaces_records(prepared, "append"):
         return prepared.plan
-    lost = ReadColumns.of(source, index, None).lost(prepared)
-    return AttributeLoss(lost).note_in(prepared.plan)
+    return AttributeLoss(_find_unsent(source, index, prepared)).note_in(prepared.plan)
 
 
 async def find_attribute_loss(
-    client: AsyncClient, index: str, prepared: Prepared, read: ReadColumns
+    client: AsyncClient, source: object, index: str, prepared: Prepared
 ) -> AttributeLoss:
     """Compare rows with the stored records of the same ids.
 
@@ -277,13 +267,14 @@ async def find_attribute_loss(
     except NotFound:
         return AttributeLoss(is_new=True)
     except (KeyRefused, UnexpectedAnswer) as error:
-        lost = read.lost(prepared)
+        lost = _find_unsent(source, index, prepared, client)
         reason = NOT_READABLE if isinstance(error, KeyRefused) else NOT_RETURNED
         return AttributeLoss(lost, unread="" if lost else reason)
     loss = _count(pairs, _Sent.of(prepared), in_memory=prepared.table.origin is None)
     if pairs and prepared.plan.rows > len(pairs):
-        others = [name for name in read.lost(prepared) if name not in loss.attributes]
-        return replace(loss, attributes=(*loss.attributes, *others))
+        unsent = _find_unsent(source, index, prepared, client)
+        attributes = dict.fromkeys((*loss.attributes, *unsent))
+        return replace(loss, attributes=tuple(attributes))
     return loss
 
 

@@ -46,7 +46,6 @@ from svc_notebook.data.loading.sending.comparison import check_differences, stil
 from svc_notebook.data.loading.sending.comparison import verify as read_back
 from svc_notebook.data.loading.sending.existing_index import (
     AttributeLoss,
-    ReadColumns,
     check_share,
     check_target,
     describe_no_rows,
@@ -166,9 +165,9 @@ class LoadRun:
         self.counts.plan = loss.note_in(self.counts.plan)
 
     async def _find_attribute_loss(self) -> AttributeLoss:
-        index = self.counts.index
-        read_columns = ReadColumns.of(self._source, index, self._client)
-        return await find_attribute_loss(self._client, index, self._prepared, read_columns)
+        return await find_attribute_loss(
+            self._client, self._source, self.counts.index, self._prepared
+        )
 
     async def _note_attribute_loss(self) -> None:
         """Add to the plan the attributes of existing records that the load would delete."""

@@ -71,10 +71,10 @@ def open_columnar(read: Callable[[Path], pa.RecordBatchReader], trial: str) -> O
             try_reading(trial, path, name, ADVICE)
         with _translated(name):
             reader = _limit(_chain([read(path) for path in paths], name), paths, name)
-            index = find_index([reader.schema], options)
+            excluded, notes = find_index([reader.schema], options)
             table = open_reader(reader, name, options, db)
-        fields = tuple(field for field in table.fields if field.name not in index.excluded)
-        return replace(table, fields=fields, notes=index.notes)
+        fields = tuple(field for field in table.fields if field.name not in excluded)
+        return replace(table, fields=fields, notes=notes)
 
     return open_files
 

@@ -67,12 +67,12 @@ def open_arrow(source: Any, options: LoadSettings, db: Database) -> SourceTable:
             f"a value of type {type(source).__name__} cannot be loaded; pass a path, a URL, SQL, "
             "a DataFrame, dicts or an Arrow table"
         ) from error
-    index = find_index([table.schema], options)
-    table = table.drop_columns(list(index.excluded))
+    excluded, notes = find_index([table.schema], options)
+    table = table.drop_columns(list(excluded))
     names = table.column_names
     check_unique(names)
     made = [_arrow_column(table.column(n), name, options) for n, name in enumerate(names)]
-    return replace(_table(made, names, table.num_rows, "Arrow table", db), notes=index.notes)
+    return replace(_table(made, names, table.num_rows, "Arrow table", db), notes=notes)
 
 
 def with_named_index(frame: pd.DataFrame) -> pd.DataFrame:
@@ -198,31 +198,20 @@ def title(what: str, rows: int) -> str:
     return f"the {what} of {rows:,} rows"
 
 
-@dataclass(frozen=True)
-class StoredIndex:
-    """The columns that were an index: those that are excluded, and those that are sent."""
-
-    excluded: tuple[str, ...] = ()
-    sent: tuple[str, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The notes about them in a plan."""
-        return (
-            *(f"`{n}` is the index of a DataFrame: not sent; name it in `columns` to send it"
-              for n in self.excluded),
-            *(f"`{n}` is the index of a DataFrame: sent as a column" for n in self.sent),
-        )  # fmt: skip
-
-
-def find_index(schemas: Iterable[pa.Schema], options: LoadSettings) -> StoredIndex:
-    """Find the columns that are an index in each table that has them."""
+def find_index(
+    schemas: Iterable[pa.Schema], options: LoadSettings
+) -> tuple[Sequence[str], tuple[str, ...]]:
+    """Return the columns that are an index and not sent, and notes about all that are an index."""
     named_columns = options.named_columns() | {options.id}
-    index_columns = _find_levels(schemas)
-    excluded = tuple(
-        c for c, named in index_columns.items() if not named and c not in named_columns
-    )
-    return StoredIndex(excluded, tuple(c for c, named in index_columns.items() if named))
+    levels = _find_levels(schemas)
+    excluded = [c for c, named in levels.items() if not named and c not in named_columns]
+    notes = (
+        *(f"`{n}` is the index of a DataFrame: not sent; name it in `columns` to send it"
+          for n in excluded),
+        *(f"`{n}` is the index of a DataFrame: sent as a column"
+          for n, named in levels.items() if named),
+    )  # fmt: skip
+    return excluded, notes
 
 
 def _find_levels(schemas: Iterable[pa.Schema]) -> dict[str, bool]:

@@ -48,14 +48,14 @@ def open_parquet(
     for path, footer in footers.items():
         check_parquet(path, footer.rows, footer.unpacked_bytes, name)
     inner = read_parquet(paths, footers, options, db)
-    index = find_index((footer.schema for footer in footers.values()), options)
+    excluded, notes = find_index((footer.schema for footer in footers.values()), options)
     types = db.types(f"SELECT * FROM {inner}")
-    kept = [(column, kind) for column, kind in types.items() if column not in index.excluded]
+    kept = [(column, kind) for column, kind in types.items() if column not in excluded]
     fields = tuple(TableColumn(column, f"c{i}", kind) for i, (column, kind) in enumerate(kept))
     if not fields:
         raise BadInput(f"{name} has no columns")
     picked = ", ".join(f"{sql.name(f.name)} AS {f.column}" for f in fields)
-    return SourceTable(db, f"(SELECT {picked} FROM {inner})", fields, name, notes=index.notes)
+    return SourceTable(db, f"(SELECT {picked} FROM {inner})", fields, name, notes=notes)
 
 
 def read_footers(paths: Iterable[Path]) -> dict[Path, Footer]:

@@ -133,12 +133,12 @@ def _files(name: str, files: Sequence[Path], options: LoadSettings) -> SourcePar
         read_parquet(paths, footers, options, db)
         # DuckDB would read the footers of all files again.
         types = db.types(f"SELECT * FROM {scan(distinct_paths(paths, footers))}")
-    index = find_index((footer.schema for footer in footers.values()), options)
-    kept = {column: kind for column, kind in types.items() if column not in index.excluded}
+    excluded, notes = find_index((footer.schema for footer in footers.values()), options)
+    kept = {column: kind for column, kind in types.items() if column not in excluded}
     queries = [query_of(path, kept) for path in paths]
     origin = origin_of(paths, None)
     return SourcePartitions(
-        f"{name} of {len(files):,} files", tuple(kept), queries, index.notes,
+        f"{name} of {len(files):,} files", tuple(kept), queries, notes,
         # A load in one process has another checkpoint: its entries are batches.
         origin._replace(state=f"files {origin.state}"),
     )  # fmt: skip

@@ -235,38 +235,17 @@ def may_be_pairs(texts: Sequence[str]) -> bool:
     return all(map(_PAIR.fullmatch, texts)) and not all(map(_PRICE.fullmatch, texts))
 
 
-@dataclass(frozen=True)
-class TableStyle:
-    """The decimal separator of a table's amounts, from columns that can only be one."""
+def find_decimal(certain: Iterable[str], separator: str) -> str:
+    """Return the decimal separator of a table's amounts; empty in doubt.
 
-    decimal: str = ""
-    # The columns that say so.
-    columns: tuple[str, ...] = ()
-
-    def choose(self, forms: Sequence[AmountForm]) -> AmountForm | None:
-        """Return the form of a column; None in doubt."""
-        if len(forms) < 2:
-            return next(iter(forms), None)
-        return next((form for form in forms if form.decimal == self.decimal), None)
-
-
-def find_style(
-    certain: Sequence[tuple[str, str]], separator: str, decimal: str | None = None
-) -> TableStyle:
-    """Return the style of a table.
-
-    `certain` are the names of columns that have one decimal separator without a doubt, each with
-    the separator; `separator` is the one between cells; `decimal` is the option.
+    `certain` are those of columns that have one without a doubt; `separator` is between cells.
     """
-    if decimal:
-        return TableStyle(decimal)
-    counted = Counter(mark for _, mark in certain)
-    if len(counted) == 1:
-        (mark,) = counted
-        return TableStyle(mark, tuple(name for name, _ in certain))
+    marks = {*certain}
+    if len(marks) == 1:
+        return marks.pop()
     # Without other columns, a comma inside of a cell of a comma-separated file is quoted, and
     # rarely a decimal one.
-    return TableStyle("." if separator == "," and not counted else "")
+    return "." if separator == "," and not marks else ""
 
 
 def certain_decimal(texts: Sequence[str], forms: Sequence[AmountForm]) -> str:
