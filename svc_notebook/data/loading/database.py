@@ -416,9 +416,13 @@ def _aggregate_cells(
     rows = table.db.rows(f"SELECT i, {', '.join(by_template)} FROM ({cells}){among} GROUP BY i")
     by_column = {read[number]: row for number, *row in rows}
     # A table without rows has no groups.
-    nothing = [0 if template.startswith("count(") else None for template in by_template]
+    nothing = [*map(_aggregate_nothing, by_template)]
     return {
         expressions[column]: by_column.get(column, nothing)[n]
         for n, expressions in enumerate(by_template.values())
         for column in columns
     }
+
+
+def _aggregate_nothing(template: str) -> int | None:
+    return 0 if template.startswith("count(") else None

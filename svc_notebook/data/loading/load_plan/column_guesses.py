@@ -33,6 +33,7 @@ from svc_notebook.data.loading.text_cells.text_forms import (
     FormulaText,
     are_point_groups,
     certain_decimal,
+    choose_form,
     find_amount_forms,
     find_best_form,
     find_decimal,
@@ -59,10 +60,9 @@ def guess_columns(
     """Return the guess for each column; one column never decides alone between two readings."""
     possible = {field: _find_possible(texts, options) for field, texts in sample.items()}
     marks = [(f.name, mark) for f, types in possible.items() if (mark := _decimal_of(types))]
-    decimal = options.decimal or find_decimal((mark for _, mark in marks), separator)
+    decimal = find_decimal(marks, separator, options.decimal)
     can_split = separator == "," and options.decimal is None
-    # The first column with decimal points.
-    pointed = next((name for name, mark in marks if can_split and mark == "."), "")
+    pointed = _find_pointed(marks) if can_split else ""
     chosen = {
         field: _find_dates(types, options)
         or _find_formulas(types)
@@ -81,6 +81,11 @@ def add_number_words(sample: Mapping[TableColumn, ColumnTexts]) -> dict[TableCol
         field: texts.with_words(words[field.name]) if field.name in words else texts
         for field, texts in sample.items()
     }
+
+
+def _find_pointed(marks: Sequence[tuple[str, str]]) -> str:
+    """Return the name of the first column with decimal points; empty if there is none."""
+    return next((name for name, mark in marks if mark == "."), "")
 
 
 def _add_missing_words(
@@ -193,16 +198,20 @@ def _choose(possible: _Possible, decimal: str, separator: str) -> ColumnGuess:
     if plain and _has_decimals(plain) and (code := _find_code(texts.present)):
         return ColumnGuess(doubt=f"kept as text: `{code}` can be a code")
     if not forms:
-        if decimal == "," and plain and plain[0].name == "integer":
-            # Later whole numbers can have points between thousands.
-            return ColumnGuess((plain[0], form_type(POINT_GROUPS), *plain[1:]))
-        return ColumnGuess(plain)
-    form = next((form for form in forms if len(forms) == 1 or form.decimal == decimal), None)
+        return ColumnGuess(_allow_point_groups(plain) if decimal == "," else plain)
+    form = choose_form(forms, decimal)
     if plain and (form != POINT_GROUPS if form else separator != ";"):
         return ColumnGuess(plain)
     if form:
         return ColumnGuess((form_type(form), *plain))
     return ColumnGuess(doubt=_describe_doubt(texts.present, forms))
+
+
+def _allow_point_groups(plain: tuple[TextType, ...]) -> tuple[TextType, ...]:
+    """Return the types of whole numbers of which later ones can have points between thousands."""
+    if not plain or plain[0].name != "integer":
+        return plain
+    return plain[0], form_type(POINT_GROUPS), *plain[1:]
 
 
 def _find_code(texts: Sequence[str]) -> str:

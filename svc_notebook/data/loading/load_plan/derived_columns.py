@@ -90,8 +90,7 @@ def _split_lists(table: SourceTable, options: LoadSettings) -> SourceTable:
     split = {
         number: field
         for number, field in enumerate(table.fields)
-        if options.dtype.get(field.name) in SEPARATORS
-        and (_is_text(field) or field.type in ("JSON", WRITTEN))
+        if options.dtype.get(field.name) in SEPARATORS and _may_have_texts(field)
     }
     texts = {number: f"list_text_{number}" for number in split}
     table = _compute(table, {texts[n]: _present_text(table, field) for n, field in split.items()})
@@ -116,6 +115,10 @@ def _split_sql(field: TableColumn, text: str, kind: str, separator: str) -> str:
         return value
     is_text = f"json_type({field.column}::JSON) = 'VARCHAR'"
     return f"CASE WHEN {is_text} THEN {value} ELSE {field.column}::VARCHAR END"
+
+
+def _may_have_texts(field: TableColumn) -> bool:
+    return _is_text(field) or field.type in ("JSON", WRITTEN)
 
 
 def _is_text(field: TableColumn) -> bool:

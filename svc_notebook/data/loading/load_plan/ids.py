@@ -140,10 +140,11 @@ def order_proposals(columns: Sequence[ColumnProfile], rows: int) -> list[str]:
     These have the name of an id. In a few rows, any column is unique: then only a name tells an id.
     """
     complete = [c for c in columns if not c.missing and c.sent_as in ("text", "integer")]
-    named = [column.name for column in complete if rows > 1 and ID_NAME.search(column.name)]
+    named = [column.name for column in complete if ID_NAME.search(column.name)]
     if rows < MIN_UNIQUE_ROWS:
-        return named
-    return [*named, *(c.name for c in complete if c.sent_as == "text" and c.name not in named)]
+        return named if rows > 1 else []
+    texts = [column.name for column in complete if column.sent_as == "text"]
+    return [*dict.fromkeys([*named, *texts])]
 
 
 def _find_unique(table: SourceTable, profile: Profile) -> str | None:

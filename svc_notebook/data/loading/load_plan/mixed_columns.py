@@ -67,8 +67,7 @@ def find_mixed_columns(
     table: SourceTable, columns: Sequence[ColumnProfile], sample: Mapping[TableColumn, ColumnTexts]
 ) -> tuple[MixedColumn, ...]:
     """Find columns of text that only a few values prevent from being numbers or booleans."""
-    fields = (c.field for c in columns if c.sql.sent_as == "text" and c.field in sample)
-    suspects = {field: kind for field in fields if (kind := frequent_type(sample[field]))}
+    suspects = _find_suspects(columns, sample)
     if not suspects:
         return ()
     aggregates = {field: _misfit_aggregates(field, kind) for field, kind in suspects.items()}
@@ -83,6 +82,14 @@ def find_mixed_columns(
                 value[:MAX_SHOWN_CHARACTERS],
             ))  # fmt: skip
     return tuple(mixed)
+
+
+def _find_suspects(
+    columns: Sequence[ColumnProfile], sample: Mapping[TableColumn, ColumnTexts]
+) -> dict[TableColumn, TextType]:
+    """Return the columns of text with the type that most of their first values have."""
+    fields = (c.field for c in columns if c.sql.sent_as == "text" and c.field in sample)
+    return {field: kind for field in fields if (kind := frequent_type(sample[field]))}
 
 
 def find_late_texts(

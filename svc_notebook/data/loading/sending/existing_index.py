@@ -159,9 +159,8 @@ def _find_unsent(
     service = (str(facts.get("application")), str(facts.get("address")))
     if client is not None and not client.connection.is_of(*service):
         return ()
-    sent, names = _Sent.of(prepared), facts.get("attributes") or ()
-    others = (name for name in names if name not in sent.names)
-    return tuple(name for name in others if name.partition(".")[0] not in sent.roots)
+    sent = _Sent.of(prepared)
+    return tuple(name for name in facts.get("attributes") or () if not sent.has(name))
 
 
 @dataclass(frozen=True)
@@ -181,6 +180,10 @@ class _Sent:
         parents = (name.split(".")[:end] for name in names for end in range(1, name.count(".") + 1))
         objects = frozenset(".".join(parent) for parent in parents)
         return cls(frozenset(names), frozenset(n.partition(".")[0] for n in names), objects)
+
+    def has(self, name: str) -> bool:
+        """Return whether rows have an attribute, or the object that contains it."""
+        return name in self.names or name.partition(".")[0] in self.roots
 
 
 def _lost(

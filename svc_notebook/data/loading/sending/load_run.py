@@ -128,11 +128,7 @@ class LoadRun:
                 self._check_resumable()
             if not (self._settings.resume and self._acknowledged):
                 await check_target(self._client, self.counts.index, self._if_exists)
-                # Partitions of workers get one common warning.
-                alone = self._prepared.hashed and not self._prepared.options.spread
-                adds = self._if_exists in ("append", "merge") and self._prepared.plan.sendable
-                if alone and adds:
-                    await warn_of_hashes(self._client, self.counts.index)
+                await self._warn_of_hashes()
             await self._check_attribute_loss()
             with self._checkpoint.hold() if self._checkpoint else nullcontext():
                 await self._write()
@@ -284,6 +280,12 @@ class LoadRun:
 
     def _temporary(self, name: str) -> TemporaryIndex:
         return TemporaryIndex(self._client, self.counts.index, "load", name=name)
+
+    async def _warn_of_hashes(self) -> None:
+        # Partitions of workers get one common warning.
+        alone = self._prepared.hashed and not self._prepared.options.spread
+        if alone and self._if_exists in ("append", "merge") and self._prepared.plan.sendable:
+            await warn_of_hashes(self._client, self.counts.index)
 
     def _check_resumable(self) -> None:
         if operation := self._prepared.options.unrepeatable:

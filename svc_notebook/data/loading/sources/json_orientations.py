@@ -121,14 +121,9 @@ def turn_named_arrays(rows: Sequence[List], cells: List) -> Turned | None:
 
 def turn_lists(document: Members, min_values: int = 1) -> Turned | None:
     """Turn lists of equal length: each is a column."""
-    if len(document) < 2:
+    columns = [cells for value in document.values() if (cells := _as_list(value)) is not None]
+    if len(columns) < max(len(document), 2) or len({*map(len, columns)}) > 1:
         return None
-    columns: list[List] = []
-    for value in document.values():
-        cells = _as_list(value)
-        if cells is None or (columns and len(cells) != len(columns[0])):
-            return None
-        columns.append(cells)
     if len(columns[0]) < min_values or any(is_object(cells[0]) for cells in columns if cells):
         return None
     rows = (list(row) for row in zip(*columns, strict=True))

@@ -41,7 +41,7 @@ MAX_HEADER_ROWS, MAX_MERGED_ROWS = 3, 8
 MAX_PROPERTY_CELLS = 2
 # The minimum number of rows of a sheet that is read without a header.
 MIN_ROWS_WITHOUT_NAMES = 3
-NUMBERS = ("n", "d", "b")
+NUMBERS = frozenset(("n", "d", "b"))
 # The last rows, by which a footer is found.
 MAX_LAST_ROWS = 60
 MAX_SHOWN_ROWS = 5
@@ -199,10 +199,7 @@ def find_header(
     if not any(map(count_filled, rows)):
         return None
     skipped = _find_first_row(rows, facts) if options.skip is None else options.skip
-    before = rows[:skipped]
-    above = [show_row(row) for row in before if count_filled(row)]
-    note = f"row{'s' if len(before) > 1 else ''} above the table: not sent ({'; '.join(above)})"
-    header = SheetHeader([], skipped, [note] if above else [])
+    header = SheetHeader([], skipped, _note_above(rows[:skipped]))
     if options.header is False:
         return replace(header, names=_number_columns(rows))
     if skipped >= len(rows):
@@ -211,6 +208,13 @@ def find_header(
     if is_asked or _is_named(rows, skipped, facts):
         return _name_columns(header, rows, facts, options.header_rows)
     return replace(header, names=_number_columns(rows), notes=[*header.notes, NO_HEADER])
+
+
+def _note_above(rows: Sequence[Row]) -> list[str]:
+    """Return a note with the rows above the table; none if they are blank."""
+    above = [show_row(row) for row in rows if count_filled(row)]
+    note = f"row{'s' if len(rows) > 1 else ''} above the table: not sent ({'; '.join(above)})"
+    return [note] if above else []
 
 
 def _number_columns(rows: Sequence[Row]) -> list[str]:
@@ -302,18 +306,24 @@ def _across(facts: SheetFacts, row: int) -> list[tuple[int, int, int, int]]:
 
 def _count_header_rows(rows: Sequence[Row], top: int, facts: SheetFacts) -> int:
     depth = 1
-    # The maximum is the rows of its merged cells, if they are more.
-    spans = (cells[2] - top for cells in facts.merged if cells[0] == top + 1)
-    most = max(MAX_HEADER_ROWS, min(max(spans, default=0), MAX_MERGED_ROWS))
+    most = _max_header_rows(facts, top)
     while depth < most and top + depth < len(rows) - 1:
         merged = bool(_across(facts, top + depth))
         down = any(cells[0] <= top + depth < cells[2] for cells in facts.merged if cells[0] > top)
-        filled = [cell for cell in rows[top + depth] if is_filled(cell)]
-        has_names = bool(filled) and all(cell.data_type == TEXT for cell in filled)
-        if not has_names or not (merged or down or _is_group_row(rows, top + depth - 1)):
+        are_texts = _types_of(rows[top + depth]) == {TEXT}
+        if not are_texts or not (merged or down or _is_group_row(rows, top + depth - 1)):
             break
         depth += 1
     return depth
+
+
+def _max_header_rows(facts: SheetFacts, top: int) -> int:
+    """Return the maximum number of rows of a header: those of its merged cells, if they are more.
+
+    `top` is the number of rows above it.
+    """
+    spans = (cells[2] - top for cells in facts.merged if cells[0] == top + 1)
+    return max(MAX_HEADER_ROWS, min(max(spans, default=0), MAX_MERGED_ROWS))
 
 
 def _is_group_row(rows: Sequence[Row], number: int) -> bool:
@@ -341,8 +351,13 @@ def _cell_at(row: Row, column: int) -> Any:
 
 
 def _has_numbers(rows: Sequence[Row], column: int) -> bool:
-    cells = [cell for row in rows if (cell := _cell_at(row, column))]
-    return bool(cells) and all(cell.data_type in NUMBERS for cell in cells)
+    types = _types_of([cell for row in rows if (cell := _cell_at(row, column))])
+    return bool(types) and types <= NUMBERS
+
+
+def _types_of(cells: Row) -> set[str]:
+    """Return the types of cells that have a value."""
+    return {cell.data_type for cell in cells if is_filled(cell)}
 
 
 def _fill_merged(level: list[str], across: Sequence[tuple[int, int, int, int]]) -> Iterator[str]:

@@ -78,10 +78,7 @@ def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
     query = source if isinstance(source, str) and QUERY.match(source) else None
     if isinstance(source, (str, os.PathLike)) and query is None:
         return _open_path(source, options, db)
-    if options.path is not None:
-        raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
-    if options.sheet is not None:
-        raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
+    _refuse_file_options(options)
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
     if isinstance(source, RecordStream):
@@ -91,6 +88,13 @@ def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
     if is_query_result(source):
         return open_query_result(source, options, db)
     return open_arrow(source, options, db)
+
+
+def _refuse_file_options(options: LoadSettings) -> None:
+    if options.path is not None:
+        raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
+    if options.sheet is not None:
+        raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
 
 
 def _open_path(source: str | os.PathLike[str], options: LoadSettings, db: Database) -> SourceTable:

@@ -192,9 +192,7 @@ class _Body:
         text = row[self._first]
         is_remark = REMARK.fullmatch(text) is not None
         is_text = cell_kind(text) not in (NUMBER, MOMENT) and any(map(str.isalpha, text))
-        one_value = [other for other in self.rows if sum(map(bool, other)) == 1]
-        # A line without a separator is compared with such lines only.
-        sparse = sum(len(row) > 1 or len(other) == 1 for other in one_value)
+        sparse = self._count_sparse(in_line=len(row) == 1)
         if not (is_text or is_remark) or sparse > MAX_SPARSE_SHARE * len(self.rows):
             yield "is a row as others with one cell"
             return
@@ -210,6 +208,11 @@ class _Body:
     def _first(self) -> int:
         """The place of the first column with a value; a sheet can begin with an empty one."""
         return min(next(n for n, cell in enumerate(row) if cell) for row in self.rows)
+
+    def _count_sparse(self, *, in_line: bool) -> int:
+        """Return the number of rows with one value; of lines without a separator, if it is one."""
+        sparse = (other for other in self.rows if sum(map(bool, other)) == 1)
+        return sum(len(other) == 1 or not in_line for other in sparse)
 
     def _lacks_cells(self, row: Sequence[str]) -> bool:
         """Return whether a cell is missing that nearly all rows before have."""

@@ -308,14 +308,17 @@ def _are_descriptions(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
 
 
 def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
-    width = len(header[-1])
-    if width < 2 or any(len(row) != width for row in header):
-        return False
-    return all(_is_name(cell) for row in header for cell in row if cell) and (
-        all(cell.startswith(IMPORT_ID) for cell in header[-1])
-        or _fills_gaps(header, others)
-        or _has_index_names(header, others)
-        or _is_above_numbers(header, others)
+    widths = {*map(len, header)}
+    are_names = all(_is_name(cell) for row in header for cell in row if cell)
+    return (
+        len(widths) == 1 < max(widths)
+        and are_names
+        and (
+            all(cell.startswith(IMPORT_ID) for cell in header[-1])
+            or _fills_gaps(header, others)
+            or _has_index_names(header, others)
+            or _is_above_numbers(header, others)
+        )
     )
 
 
@@ -385,8 +388,13 @@ def _has_index_names(header: Sequence[Sequence[str]], others: Sequence[Sequence[
         and all(last[:named])
         and all(not any(row[:named]) and all(row[named:]) for row in upper)
         and all(len(row) == len(last) and all(row[:named]) for row in others)
-        and not any(last[0] in row[0] and is_subtotal(row[0]) for row in others)
+        and not _has_total(last[0], others)
     )
+
+
+def _has_total(name: str, rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether a row is the total of a group with a name."""
+    return any(name in row[0] and is_subtotal(row[0]) for row in rows)
 
 
 def _is_name(cell: str) -> bool:

@@ -235,12 +235,18 @@ def may_be_pairs(texts: Sequence[str]) -> bool:
     return all(map(_PAIR.fullmatch, texts)) and not all(map(_PRICE.fullmatch, texts))
 
 
-def find_decimal(certain: Iterable[str], separator: str) -> str:
-    """Return the decimal separator of a table's amounts; empty in doubt.
+def choose_form(forms: Sequence[AmountForm], decimal: str) -> AmountForm | None:
+    """Return the only form of a column, or that with a decimal separator; None in doubt."""
+    return next((form for form in forms if len(forms) == 1 or form.decimal == decimal), None)
 
-    `certain` are those of columns that have one without a doubt; `separator` is between cells.
+
+def find_decimal(certain: Sequence[tuple[str, str]], separator: str, option: str | None) -> str:
+    """Return the decimal separator of a table's amounts, which the option names; empty in doubt.
+
+    `certain` are the names of columns that have one without a doubt, each with it; `separator` is
+    between cells.
     """
-    marks = {*certain}
+    marks = {option} if option else {mark for _, mark in certain}
     if len(marks) == 1:
         return marks.pop()
     # Without other columns, a comma inside of a cell of a comma-separated file is quoted, and
