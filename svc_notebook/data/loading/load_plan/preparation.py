@@ -89,19 +89,18 @@ def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> 
         with suppress(NeedsDatabase):
             return _prepare_cells(read_texts(table, options), index, options)
         return _prepare_table(table, index, options, db)
-    if options.cursor:
-        return prepare_any(source, index, options, db)
-    with suppress(NeedsDatabase):
-        return prepare_small(source, index, options, db)
+    if not options.cursor:
+        with suppress(NeedsDatabase):
+            return prepare_small(source, index, options, db)
     return prepare_any(source, index, options, db)
 
 
 def prepare_small(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
     """Encode a few rows without DuckDB; raises `NeedsDatabase` for unsupported rows."""
-    if may_be_small_file(source):
-        opened = read_texts(open_source(source, options, db), options)
-    else:
-        opened = open_small(source, db)
+    is_file = may_be_small_file(source)
+    opened = (
+        read_texts(open_source(source, options, db), options) if is_file else open_small(source, db)
+    )
     return _prepare_cells(opened, index, options)
 
 

@@ -29,7 +29,6 @@ from svc_notebook.data.loading.load_plan.type_inference import (
     Aggregates,
     ColumnGuess,
     ColumnTexts,
-    TextType,
     count_if,
     count_present,
     decided_type,
@@ -92,11 +91,6 @@ class _FirstRows:
     # The forms of columns that `dtype` makes numbers or dates.
     forms: Forms
 
-    @property
-    def likely(self) -> dict[str, tuple[TextType, ...]]:
-        """The most likely type of each column whose type is inferred, or none."""
-        return {field.name: self.guesses[field].types[:1] for field in self.sample}
-
     def certain(self, columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
         """Return the columns whose values are not different numbers by different readings."""
         doubtful = {field.name for field, guess in self.guesses.items() if guess.doubt}
@@ -148,12 +142,11 @@ def _read_first_rows(table: SourceTable, options: LoadSettings, late: Texts) -> 
 
 def _aggregate_rows(table: SourceTable, first: _FirstRows, options: LoadSettings) -> Aggregates:
     """Return the aggregates of a pass; of a second one if rows do not have the likely types."""
-    likely = first.likely
     # Every pass reads every column: a scan skips, and reports, only broken rows of what it reads.
     every = [_largest_row(table)]
     expressions = [
         *map(null_count, table.fields),
-        *_aggregates(table, first.chosen, likely, first.sample, first.forms, options),
+        *_aggregates(table, first, options),
         *(
             count_if(sql.one_of(field.column, guess.words))
             for field, guess in first.guesses.items()
@@ -165,7 +158,7 @@ def _aggregate_rows(table: SourceTable, first: _FirstRows, options: LoadSettings
     others = [
         expression
         for field, texts in first.sample.items()
-        if _is_undecided(field, likely, counts, texts)
+        if _is_undecided(field, first, counts)
         for expression in type_aggregates(field, first.guesses[field].types, texts.number_words)
     ]
     return counts | aggregate(table, others, table.sql, always=every) if others else counts
@@ -184,13 +177,8 @@ def _infer_column(
     return typed if amounts is None else amounts.doubt(typed)
 
 
-def _is_undecided(
-    field: TableColumn,
-    likely: Mapping[str, tuple[TextType, ...]],
-    counts: Aggregates,
-    sample: ColumnTexts,
-) -> bool:
-    types = likely[field.name]
+def _is_undecided(field: TableColumn, first: _FirstRows, counts: Aggregates) -> bool:
+    types, sample = first.guesses[field].types[:1], first.sample[field]
     has_values = bool(types) and count_present(field, counts, sample) > 0
     return has_values and not decided_type(field, types, counts, sample)
 
@@ -241,26 +229,19 @@ def id_fields(table: SourceTable, options: LoadSettings) -> list[TableColumn]:
     return [by_name[name] for name in names if name in by_name]
 
 
-def _aggregates(
-    table: SourceTable,
-    chosen: Sequence[TableColumn],
-    likely: Mapping[str, tuple[TextType, ...]],
-    sample: Mapping[TableColumn, ColumnTexts],
-    forms: Forms,
-    options: LoadSettings,
-) -> Iterator[str]:
+def _aggregates(table: SourceTable, first: _FirstRows, options: LoadSettings) -> Iterator[str]:
     for field in id_fields(table, options):
         yield from (_id_count(field), _distinct_ids(field))
-    for field in chosen:
-        if field.name not in likely:
-            json_sql = _typed_sql(table, field, forms, options)
+    for field in first.chosen:
+        if field not in first.sample:
+            json_sql = _typed_sql(table, field, first.forms, options)
             yield from (count_if(check.bad) for check in json_sql.checks)
             if json_sql.sent_as == JSON:
                 yield json_types_sql(f"({json_sql.json})")
-        elif likely[field.name]:
-            texts = sample[field]
+        elif likely := first.guesses[field].types[:1]:
+            texts = first.sample[field]
             words = texts.number_words if texts.missing_words else ()
-            yield from type_aggregates(field, likely[field.name], words)
+            yield from type_aggregates(field, likely, words)
 
 
 def _typed_column(

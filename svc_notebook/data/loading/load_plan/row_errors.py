@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -86,15 +86,20 @@ def find_row_errors(
     errors = RowErrors()
     numbers = RowNumbers(table, profile.skipped)
     for column, bad, shown, reason in _conditions(profile, ids, operation, options):
-        inner = _numbered(table, f"{shown} AS v, {bad} AS bad")
-        _add_matching(errors, table, inner, column, reason, numbers)
+        rows = f"{_numbered(table, f'{shown} AS v, {bad} AS bad')} WHERE bad"
+        marks = _read_marks(table.db, f"SELECT pos, digest FROM {rows}")
+        if len(marks[0]):
+            errors.dropped.append(marks)
+            listed = f"SELECT pos, v FROM {rows} ORDER BY pos LIMIT {MAX_LISTED_ROWS}"
+            matching = table.db.rows(listed)
+            errors.listed += [numbers.error(pos, column, v, reason) for pos, v in matching]
     for error in table.errors:
         errors.listed.append(numbers.error(error.row - 1, error.column, error.value, error.reason))
     if table.errors:
         positions = sorted({error.row - 1 for error in table.errors})
         chosen = f"pos IN (SELECT unnest({positions}::BIGINT[]))"
-        marks = f"SELECT pos, {table.digest} FROM {table.numbered} WHERE {chosen}"
-        errors.dropped.append(_read_marks(table.db, marks))
+        query = f"SELECT pos, {table.digest} FROM {table.numbered} WHERE {chosen}"
+        errors.dropped.append(_read_marks(table.db, query))
     if ids.faulty:
         _add_duplicates(errors, table, ids, options, numbers)
     errors.listed += profile.skipped[:MAX_LISTED_ROWS]
@@ -172,24 +177,6 @@ def _conditions(
 
 def _numbered(table: SourceTable, columns: str) -> str:
     return f"(SELECT pos, {table.digest} AS digest, {columns} FROM {table.numbered})"
-
-
-def _add_matching(
-    errors: RowErrors,
-    table: SourceTable,
-    inner: str,
-    column: str | None,
-    reason: str,
-    numbers: RowNumbers,
-) -> None:
-    marks = _read_marks(table.db, f"SELECT pos, digest FROM {inner} WHERE bad")
-    if not len(marks[0]):
-        return
-    errors.dropped.append(marks)
-    matching = table.db.rows(
-        f"SELECT pos, v FROM {inner} WHERE bad ORDER BY pos LIMIT {MAX_LISTED_ROWS}"
-    )
-    errors.listed += [numbers.error(pos, column, value, reason) for pos, value in matching]
 
 
 def _add_duplicates(
@@ -344,7 +331,7 @@ def _contents(
     cells: dict[str, Cells] = {name: {} for name in selected}
     bad = {(error.position, error.column): error.value for error in errors}
     positions = sorted({error.position for error in errors if error.position is not None})
-    for position, *row in _rows(table, [*selected.values()], positions):
+    for position, *row in _read_rows(table, [*chain(*selected.values())], positions):
         for i, name in enumerate(selected):
             json, text = row[2 * i : 2 * i + 2]
             if (position, name) in bad:
@@ -396,18 +383,15 @@ def _parse(text: str | None, sent_as: str) -> Any:
     return value if isinstance(value, (int, float)) else text
 
 
-def _rows(
-    table: SourceTable, pairs: Sequence[tuple[str, str]], positions: Sequence[int]
+def _read_rows(
+    table: SourceTable, expressions: Sequence[str], positions: Sequence[int]
 ) -> list[tuple[Any, ...]]:
-    if not positions or not pairs:
+    if not positions or not expressions:
         return []
-    picked = [
-        f"{expression} AS p{n}"
-        for n, expression in enumerate(expression for pair in pairs for expression in pair)
-    ]
+    picked = ", ".join(f"{expression} AS p{n}" for n, expression in enumerate(expressions))
     rows = f"(SELECT unnest({list(positions)}::BIGINT[]))"
     return table.db.rows(
-        f"SELECT pos, {', '.join(picked)} FROM {table.numbered} WHERE pos IN {rows} ORDER BY pos"
+        f"SELECT pos, {picked} FROM {table.numbered} WHERE pos IN {rows} ORDER BY pos"
     )
 
 

@@ -30,6 +30,7 @@ from svc_notebook.data.loading.sources.encoding import fresh
 from svc_notebook.data.loading.sources.read_limits import copy_unpacked
 from svc_notebook.errors import BadInput
 
+INCOMPLETE = "{} cannot be decompressed: {}; check that it is complete"
 MAX_NAMED_FILES = 3
 ZIP_MARK = b"PK"
 OLD_WORKBOOK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -65,9 +66,8 @@ def is_workbook(path: Path) -> bool:
 
 def is_open_document(path: Path) -> bool:
     """Return whether a ZIP archive is a workbook of OpenDocument."""
-    return (
-        OPEN_DOCUMENT_FILE in _zipped(path) and _read_start(path, OPEN_DOCUMENT_FILE) == SPREADSHEET
-    )
+    is_named = OPEN_DOCUMENT_FILE in _zipped(path)
+    return is_named and _read_start(path, OPEN_DOCUMENT_FILE) == SPREADSHEET
 
 
 def may_be_workbook(start: bytes) -> bool:
@@ -104,9 +104,7 @@ def decompress(path: Path, given: Path, folder: Path) -> Path:
         with opener(path) as source, target.open("wb") as sink:
             copy_unpacked(source, sink, given, given.stat().st_size)
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise BadInput(
-            f"{given} cannot be decompressed: {error}; check that it is complete"
-        ) from error
+        raise BadInput(INCOMPLETE.format(given, error)) from error
     return target
 
 
@@ -130,13 +128,10 @@ def extract_only_file(path: Path, given: Path, folder: Path) -> Path:
         ):
             copy_unpacked(source, sink, given, given.stat().st_size)
     except (RuntimeError, NotImplementedError) as error:  # a password, or an unknown compression
-        raise BadInput(
-            f"{given} cannot be extracted: {error}; extract it, and load its file"
-        ) from (error)
+        what = f"{given} cannot be extracted: {error}"
+        raise BadInput(f"{what}; extract it, and load its file") from error
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError) as error:
-        raise BadInput(
-            f"{given} cannot be decompressed: {error}; check that it is complete"
-        ) from error
+        raise BadInput(INCOMPLETE.format(given, error)) from error
     return target
 
 

@@ -16,6 +16,7 @@ import msgspec
 
 from svc_notebook.core.display import shorten
 from svc_notebook.data.loading.sources.json_wrappers import (
+    JSON_NUMBER,
     Members,
     add_member,
     begins_with,
@@ -29,7 +30,6 @@ ROWS, BIGQUERY_CELLS, CHART_CELLS, VALUE = "rows", "f", "c", "v"
 NUMBERS = frozenset(("INTEGER", "INT64", "FLOAT", "FLOAT64", "NUMERIC", "BIGNUMERIC"))
 BOOLEANS = frozenset(("BOOLEAN", "BOOL"))
 STRUCTS = frozenset(("RECORD", "STRUCT"))
-JSON_NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?")
 # A date of a chart, whose months count from 0.
 CHART_DATE = re.compile(r"Date\((\d{4}), ?(\d{1,2}), ?(\d{1,2})((?:, ?\d{1,3})*)\)")
 MICROSECONDS = re.compile(r"-?\d{14,}")
@@ -311,7 +311,7 @@ def _read_bigquery(field: Field, value: Any) -> Any:
     text = str(value)
     if kind in BOOLEANS:
         return {"true": True, "false": False}.get(text.lower(), value)
-    if kind in NUMBERS and JSON_NUMBER.fullmatch(text):
+    if kind in NUMBERS and JSON_NUMBER.fullmatch(text.encode()):
         return msgspec.Raw(text.encode())
     return _read_moment(text) if kind == "TIMESTAMP" else value
 
@@ -327,7 +327,7 @@ def _read_struct(fields: Sequence[Field], value: Cell) -> Any:
 
 def _read_moment(text: str) -> str:
     """Return a time in UTC, which is in seconds or in microseconds since 1970."""
-    if not JSON_NUMBER.fullmatch(text):
+    if not JSON_NUMBER.fullmatch(text.encode()):
         return text
     scale = 1_000_000 if MICROSECONDS.fullmatch(text) else 1
     try:

@@ -38,6 +38,10 @@ TRIAL_BASE_BYTES = 512 * 2**20
 DAMAGED_STATUS = 3
 # Maximum columns of a source; a row of 16,384 texts exceeds a block of DuckDB.
 MAX_COLUMNS = 16_000
+UNPACK = (
+    "if its content is as it should be, unpack it and load the file inside, or write it without "
+    "compression"
+)
 
 
 def unpacked_limit(packed_bytes: int) -> int:
@@ -51,23 +55,16 @@ class ReadingBudget:
     `advice` says what the user can do where a limit is exceeded.
     """
 
-    def __init__(
-        self,
-        name: Path | str,
-        packed_bytes: int,
-        advice: str = "if its content is as it should be, unpack it and load the file inside, or "
-        "write it without compression",
-    ) -> None:
+    def __init__(self, name: Path | str, packed_bytes: int, advice: str = UNPACK) -> None:
         self._name, self._packed, self._advice = name, packed_bytes, advice
         self._limit, self._size = unpacked_limit(packed_bytes), 0
         self._seconds = reading_limit(packed_bytes)
         self._end = monotonic() + self._seconds
 
     @classmethod
-    def of_files(cls, paths: Sequence[Path], name: str, advice: str = "") -> ReadingBudget:
+    def of_files(cls, paths: Sequence[Path], name: str, advice: str = UNPACK) -> ReadingBudget:
         """Return the budget of some files."""
-        packed = sum(path.stat().st_size for path in paths)
-        return cls(name, packed, advice) if advice else cls(name, packed)
+        return cls(name, sum(path.stat().st_size for path in paths), advice)
 
     @property
     def is_late(self) -> bool:
