@@ -201,7 +201,7 @@ def test_lists_are_found_where_a_parser_finds_them(
     found = read_document(path)
 
     assert found is not None
-    assert found.members == len(document)
+    assert len(found.names) == len(document)
     content = path.read_bytes()
     assert [(each.names, json.loads(content[each.start : each.end])) for each in found.lists] == [
         *lists_in(document, ())

@@ -244,7 +244,7 @@ def test_old_versions_make_room(
     for load_id, reason in ((first, "to make room"), (too_large, "too much space")):
         with pytest.raises(SvcError, match=reason):
             undo(client, load_id)
-    folder = LoadJournal.of(client.connection).versions_folder
+    folder = LoadJournal.of(client.connection).versions_path("a").parent
     assert sum(file.stat().st_size for file in folder.glob("*.jsonl")) <= 3000
 
 

@@ -125,18 +125,13 @@ class LoadJournal(JournalFile[LoadEntry]):
                 self.versions_path(entry.load_id).unlink(missing_ok=True)
         return kept[::-1]
 
-    @property
-    def versions_folder(self) -> Path:
-        """The folder of the versions that undo loads."""
-        return self.path.with_name("loads")
-
     def versions_path(self, load_id: str) -> Path:
         """Return the file of the versions that undo a load."""
-        return self.versions_folder / f"{load_id}.jsonl"
+        return self.path.with_name("loads") / f"{load_id}.jsonl"
 
     def lock_path(self, load_id: str) -> Path:
         """Return the file that the process of a running load locks."""
-        return self.versions_folder / f"{load_id}.lock"
+        return self.versions_path(load_id).with_suffix(".lock")
 
     def hashes_path(self, index: str) -> Path:
         """Return the file of the hashes of an index's records."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
@@ -70,9 +69,9 @@ class TextType:
 
     # "boolean", "integer" or "number".
     name: str
-    condition: TextCondition = dataclasses.field(compare=False)
+    condition: TextCondition = field(compare=False)
     # Compiles faster, and is rarely wrong.
-    likely: TextCondition = dataclasses.field(compare=False)
+    likely: TextCondition = field(compare=False)
     # The form of amounts that are not numbers as they are written.
     form: TextForm | None = None
 
@@ -122,20 +121,21 @@ class ColumnTexts:
         # The words that are missing values if it is a column of numbers.
         self.number_words = (*MISSING_WORDS, *more_words)
         self.is_word = frozenset(self.number_words).__contains__ if more_words else is_missing_text
-        self._texts = [text for text in texts if text is not None]
-        self._early = [text for text in self._texts if text < END_OF_DIGITS]
+        # The texts that are not missing.
+        self.texts = [text for text in texts if text is not None]
+        self._early = [text for text in self.texts if text < END_OF_DIGITS]
         self._all_fit: dict[TextCondition, bool] = {}
-        self.nulls = len(texts) - len(self._texts)
+        self.nulls = len(texts) - len(self.texts)
         # A filter calls what C implements without a function of Python.
-        self.missing_words = len(list(filter(self.is_word, self._texts)))
+        self.missing_words = len(list(filter(self.is_word, self.texts)))
 
     def joined_with(self, texts: Sequence[str]) -> ColumnTexts:
         """Return these texts and others."""
-        return ColumnTexts([*self._texts, *[None] * self.nulls, *texts])
+        return ColumnTexts([*self.texts, *[None] * self.nulls, *texts])
 
     def with_words(self, words: Sequence[str]) -> ColumnTexts:
         """Return these texts with other words that are missing values among numbers."""
-        return ColumnTexts([*self._texts, *[None] * self.nulls], words)
+        return ColumnTexts([*self.texts, *[None] * self.nulls], words)
 
     def with_texts(self, texts: Sequence[str | None]) -> ColumnTexts:
         """Return other texts of the same column."""
@@ -145,22 +145,17 @@ class ColumnTexts:
     def present(self) -> list[str]:
         """The texts that are neither missing nor a word such as NA."""
         if not self.missing_words:
-            return self._texts
-        return [text for text in self._texts if not self.is_word(text)]
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """The texts that are not missing."""
-        return self._texts
+            return self.texts
+        return [text for text in self.texts if not self.is_word(text)]
 
     @property
     def values(self) -> int:
         """The number of texts that are neither missing nor a word such as NA."""
-        return len(self._texts) - self.missing_words
+        return len(self.texts) - self.missing_words
 
     def fits(self, condition: TextCondition, least: int) -> bool:
         """Return whether at least so many texts fulfil a condition."""
-        texts = self._early if condition.begins_early else self._texts
+        texts = self._early if condition.begins_early else self.texts
         others = len(texts) - least
         # Too few fulfil it if none of the first `others + 1` does: most columns need no more tests.
         if least > 0 and not any(map(condition.holds, texts[: max(others + 1, 0)])):
@@ -176,7 +171,7 @@ class ColumnTexts:
     @property
     def hint(self) -> str:
         """What more than half of the texts look like, for a column that is sent as text."""
-        least = len(self._texts) // 2 + 1
+        least = len(self.texts) // 2 + 1
         return next((hint for hint, fits in HINTS.items() if self.fits(fits, least)), "")
 
 

@@ -23,7 +23,7 @@ from svc_notebook.data.client.operations import (
     index_exists,
 )
 from svc_notebook.data.loading.encoding.json_values import canonical
-from svc_notebook.data.loading.history.journal import LoadJournal, operations_of
+from svc_notebook.data.loading.history.journal import LoadJournal, encode, operations_of
 from svc_notebook.data.loading.history.recorder import read_records
 from svc_notebook.data.loading.load_plan.derived_columns import PART_MARK
 from svc_notebook.data.loading.load_plan.plan import LoadDifference
@@ -161,9 +161,7 @@ def keep_changed(batch: Batch, stored: StoredRecords) -> Batch:
 
 def digest(record: Mapping[str, Any]) -> bytes:
     """Return a digest that is equal for equal records, whatever the order of their attributes."""
-    return blake2b(
-        msgspec.json.encode(record, order="deterministic"), digest_size=DIGEST_BYTES
-    ).digest()
+    return blake2b(encode(record), digest_size=DIGEST_BYTES).digest()
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -29,17 +30,9 @@ Layout = Literal["newline_delimited", "array", "unstructured"]
 MAX_STORED_CELLS = 1_000_000  # in memory, while wide documents are stored
 
 
-def open_lines(paths: Sequence[Path], name: str, _: LoadSettings, db: Database) -> SourceTable:
-    """Make a table of files with a document on each line."""
-    return open_documents(paths, name, "newline_delimited", db)
-
-
-def open_array(paths: Sequence[Path], name: str, _: LoadSettings, db: Database) -> SourceTable:
-    """Make a table of files that are arrays of documents."""
-    return open_documents(paths, name, "array", db)
-
-
-def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Database) -> SourceTable:
+def open_documents(
+    layout: Layout, paths: Sequence[Path], name: str, options: LoadSettings, db: Database
+) -> SourceTable:
     """Make a table of documents: a column for each member that occurs, with its JSON unchanged."""
     lenient = ", ignore_errors=true" if layout == "newline_delimited" else ""
     files = sql.listing(map(str, paths))
@@ -50,7 +43,7 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
     keys, repeating = _keys(f"(SELECT {document} AS d FROM {read})", db)
     if not keys and layout == "newline_delimited":
         # No line is a document: a document may extend over several lines.
-        return open_documents(paths, name, "unstructured", db)
+        return open_documents("unstructured", paths, name, options, db)
     if not keys:
         raise BadInput(f"{name} has no JSON object with members; a record is a JSON object")
     fields = tuple(TableColumn(key, f"c{i}", "JSON") for i, key in enumerate(keys))
@@ -68,6 +61,11 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
         db, rows, fields, name, ragged=True, text_amounts=True, numbered_sql=numbered,
         notes=(note,) if repeating else (), skipped=skipped,
     )  # fmt: skip
+
+
+# Of files with a document on each line, and of files that are arrays of documents.
+open_lines = partial(open_documents, "newline_delimited")
+open_array = partial(open_documents, "array")
 
 
 def _rows(read: str, pointers: str, columns: int, db: Database) -> tuple[str, str]:

@@ -168,7 +168,7 @@ def _take_list(
     folder: Path,
 ) -> _Records | None:
     """Write the items of the list of records, or what the items of the only list contain."""
-    is_record = document.members > 1 and document.has_any(ID_MEMBERS)
+    is_record = len(document.names) > 1 and document.has_any(ID_MEMBERS)
     chosen = _choose(tables)
     if chosen is not None and (not is_record or _last_name(chosen) in RECORD_LISTS - COMMON_LISTS):
         items = _copy_items(path, chosen, folder)

@@ -47,11 +47,6 @@ class JsonDocument:
     lists: list[NestedList] = field(default_factory=list)
     names: list[bytes] = field(default_factory=list)
 
-    @property
-    def members(self) -> int:
-        """The number of its members."""
-        return len(self.names)
-
     def has_any(self, names: Collection[str]) -> bool:
         """Return whether a member has one of some names, in lower case."""
         return any("".join(_decode([name])).lower() in names for name in self.names)

@@ -9,6 +9,7 @@ import datetime as dt
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -18,8 +19,7 @@ from svc_notebook.core.display import shorten
 from svc_notebook.data.loading.sources.json_wrappers import (
     JSON_NUMBER,
     Members,
-    add_member,
-    begins_with,
+    add_id,
     decode,
     is_object,
 )
@@ -146,7 +146,7 @@ def turn_objects(document: Members) -> Turned | None:
 
 def _keyed(document: Members) -> Turned:
     records = (
-        text if "objectID" in (decode(text) or ()) else add_member("objectID", _text(key), text)
+        text if "objectID" in (decode(text) or ()) else add_id(msgspec.json.encode(key), text)
         for key, value in document.items()
         for text in [bytes(value)]
     )
@@ -195,8 +195,9 @@ def _write_rows(names: Sequence[str], rows: Iterable[List]) -> Iterator[bytes]:
     for row in rows:
         # Cells beyond the names have a column of their own, so that none is lost.
         more = [f"column{number}" for number in range(len(names), len(row))]
-        pairs = zip([*names, *more], row, strict=False)
-        yield b"{" + b",".join(_text(name) + b":" + bytes(value) for name, value in pairs) + b"}"
+        keys = map(msgspec.json.encode, [*names, *more])
+        pairs = (key + b":" + bytes(value) for key, value in zip(keys, row, strict=False))
+        yield b"{" + b",".join(pairs) + b"}"
 
 
 def names_in(cells: List) -> list[str] | None:
@@ -214,9 +215,9 @@ def names_in(cells: List) -> list[str] | None:
 
 
 def _as_list(value: msgspec.Raw) -> List | None:
-    if not begins_with(b"[", value):
-        return None
-    return msgspec.json.decode(value, type=list[msgspec.Raw])
+    with suppress(msgspec.MsgspecError):
+        return msgspec.json.decode(value, type=list[msgspec.Raw])
+    return None
 
 
 def _cell_text(cell: msgspec.Raw) -> str:
@@ -225,10 +226,6 @@ def _cell_text(cell: msgspec.Raw) -> str:
     if text.startswith(b'"'):
         return str(msgspec.json.decode(text))
     return "" if text == b"null" else text.decode()
-
-
-def _text(name: str) -> bytes:
-    return msgspec.json.encode(name)
 
 
 def turn_cells(document: Members) -> Turned | None:

@@ -123,11 +123,11 @@ def write_lines(texts: Iterable[bytes], path: Path, folder: Path) -> Path:
     return target
 
 
-def add_member(name: str, value: bytes, text: bytes) -> bytes:
-    """Return the JSON of an object with one more member, which is the first one."""
+def add_id(value: bytes, text: bytes) -> bytes:
+    """Return the JSON of an object with its objectID as the first member."""
     rest = text.lstrip()[1:]
     separator = b"" if rest.lstrip().startswith(b"}") else b","
-    return b"{" + msgspec.json.encode(name) + b":" + value + separator + rest
+    return b'{"objectID":' + value + separator + rest
 
 
 def _unwrap(text: bytes, wrapper: Wrapper) -> bytes:
@@ -156,17 +156,12 @@ def _with_id(text: bytes, facts: Members) -> bytes:
     members = decode(text)
     if members is None or "_id" not in facts or "objectID" in members:
         return text
-    return add_member("objectID", bytes(facts["_id"]), text)
-
-
-def begins_with(mark: bytes, value: msgspec.Raw) -> bool:
-    """Return whether the JSON of a value begins with a character."""
-    return bytes(memoryview(value)[:1]) == mark
+    return add_id(bytes(facts["_id"]), text)
 
 
 def is_object(value: msgspec.Raw) -> bool:
     """Return whether a JSON value is an object."""
-    return begins_with(b"{", value)
+    return bytes(memoryview(value)[:1]) == b"{"
 
 
 def _has_object(name: str, *others: str) -> Callable[[Members], bool]:
@@ -198,8 +193,7 @@ def _write_item(members: Members) -> bytes:
 
 def _write_members(members: Members, write: Callable[[msgspec.Raw], bytes]) -> bytes:
     """Return an object of members, each value as `write` returns it."""
-    pairs = (msgspec.json.encode(name) + b":" + write(value) for name, value in members.items())
-    return b"{" + b",".join(pairs) + b"}"
+    return msgspec.json.encode({n: msgspec.Raw(write(value)) for n, value in members.items()})
 
 
 def _write_attribute(value: msgspec.Raw) -> bytes:
@@ -247,7 +241,7 @@ def _write_firestore_document(members: Members) -> bytes:
     if "objectID" in fields:
         return text
     name = str(msgspec.json.decode(members["name"])).rpartition("/")[2]
-    return add_member("objectID", msgspec.json.encode(name), text)
+    return add_id(msgspec.json.encode(name), text)
 
 
 def _write_firestore_value(value: msgspec.Raw) -> bytes:

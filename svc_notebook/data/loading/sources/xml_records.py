@@ -16,7 +16,7 @@ from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.encoding.json_sql import NUMBER
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.encoding import fresh
-from svc_notebook.data.loading.sources.json_documents import open_documents
+from svc_notebook.data.loading.sources.json_documents import open_lines
 from svc_notebook.data.loading.sources.markup_tables import (
     import_lxml,
     is_spreadsheet,
@@ -69,7 +69,7 @@ def open_xml(paths: Sequence[Path], name: str, options: LoadSettings, db: Databa
         table = open_table(rows, name, options, db)
     else:
         texts = _write(records, columns, fresh(db.folder, "records.ndjson"))
-        table = open_documents([texts], name, "newline_delimited", db)
+        table = open_lines([texts], name, options, db)
     return replace(table, notes=(*notes, *table.notes))
 
 
