@@ -44,6 +44,7 @@ from svc_notebook.data.loading.sources.encoding import (
     SAMPLE_CHARACTERS,
     find_encoding,
     is_broken_utf8,
+    read_part,
     rewrite,
     sniff_encoding,
 )
@@ -339,8 +340,7 @@ def _as_utf8(
     """Return copies in UTF-8, notes, and the decision on the encoding of the first file."""
     readable, notes, decisions = [], [], []
     for path in paths:
-        with path.open("rb") as file:
-            sample = file.read(SAMPLE_BYTES)
+        sample = read_part(path, SAMPLE_BYTES)
         if options.encoding:
             decision = state("encoding", options.encoding, "is given")
         elif (sniffed := sniff_encoding(sample)).startswith("utf"):

@@ -163,6 +163,13 @@ def _find_undecodable_line(path: Path, encoding: str) -> int:
     return 0
 
 
+def read_part(path: Path, size: int, first: int = 0) -> bytes:
+    """Return at most `size` bytes of a file, from the byte `first` on."""
+    with path.open("rb") as file:
+        file.seek(first)
+        return file.read(size)
+
+
 def fresh(folder: Path, name: str) -> Path:
     """Return the path of a file in the folder that does not exist yet."""
     return next(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from svc_notebook.data.loading.options import LoadSettings
-from svc_notebook.data.loading.sources.encoding import sniff_encoding
+from svc_notebook.data.loading.sources.encoding import read_part, sniff_encoding
 from svc_notebook.data.loading.sources.given_files import is_workbook, may_be_workbook
 from svc_notebook.data.loading.text_cells.signals import Signal, total_points
 from svc_notebook.errors import BadInput
@@ -271,8 +271,7 @@ ALLOWED_CONTROLS = frozenset("\t\n\r\f\v\x01\x1a\x1b\x1c\x1d\x1e\x1f\x85\ufeff")
 
 def format_of(path: Path) -> str:
     """Return a file's format by its first bytes; its name decides only between texts."""
-    with path.open("rb") as file:
-        sample = file.read(FORMAT_SAMPLE_BYTES)
+    sample = read_part(path, FORMAT_SAMPLE_BYTES)
     for signature, name in SIGNATURES:
         if sample.startswith(signature):
             return name
@@ -289,9 +288,8 @@ def _format_of_markup(path: Path, start: bytes) -> str | None:
     first = MARKUP.match(start)
     if first is None:
         return "xml" if start.startswith(b"<?xml") else None
-    with path.open("rb") as file:
-        file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
-        ends = file.read().rstrip(BLANKS + b"\0").endswith(b">")
+    tail = read_part(path, TAIL_BYTES, max(path.stat().st_size - TAIL_BYTES, 0))
+    ends = tail.rstrip(BLANKS + b"\0").endswith(b">")
     if first[1].lower() in HTML_ELEMENTS or HTML_DOCTYPE.match(start):
         return "html" if ends or HTML_DOCTYPE.match(start) else None
     return "xml" if ends or start.startswith(b"<?xml") else None
@@ -311,8 +309,7 @@ def _format_of_text(start: bytes, suffix: str) -> str:
 
 def refuse_unreadable(path: Path, given: Path, file_format: str, options: LoadSettings) -> None:
     """Raise `BadInput` for a file that is not read; `given` is the file that the caller named."""
-    with path.open("rb") as file:
-        sample = file.read(FORMAT_SAMPLE_BYTES)
+    sample = read_part(path, FORMAT_SAMPLE_BYTES)
     for refused in REFUSED:
         if sample[refused.offset :].startswith(refused.starts):
             raise BadInput(f"{given} is {refused.name}, which is not read; {refused.advice}")

@@ -26,7 +26,7 @@ import httpx
 
 from svc_notebook.core.redaction import describe_failure, show_address
 from svc_notebook.data.client.secret import keep_keys_from_logs
-from svc_notebook.data.loading.sources.encoding import fresh
+from svc_notebook.data.loading.sources.encoding import fresh, read_part
 from svc_notebook.data.loading.sources.read_limits import copy_unpacked
 from svc_notebook.errors import BadInput
 
@@ -52,8 +52,7 @@ PATTERN = re.compile(r"[*?\[]")
 
 def is_workbook(path: Path) -> bool:
     """Return whether a file is a workbook of Excel or OpenDocument, by its content."""
-    with path.open("rb") as file:
-        start = file.read(len(OLD_WORKBOOK))
+    start = read_part(path, len(OLD_WORKBOOK))
     if not may_be_workbook(start):
         return False
     if start == OLD_WORKBOOK:
@@ -94,8 +93,7 @@ def decompress(path: Path, given: Path, folder: Path) -> Path:
 
     `given` is the caller's file, whose size limits that of the copy.
     """
-    with path.open("rb") as file:
-        start = file.read(6)
+    start = read_part(path, 6)
     opener = next((opener for magic, opener in COMPRESSIONS if start.startswith(magic)), None)
     if opener is None:
         return path
@@ -113,9 +111,8 @@ def extract_only_file(path: Path, given: Path, folder: Path) -> Path:
 
     `given` is the file that the caller named.
     """
-    with path.open("rb") as file:
-        if file.read(len(ZIP_MARK)) != ZIP_MARK or is_workbook(path):
-            return path
+    if read_part(path, len(ZIP_MARK)) != ZIP_MARK or is_workbook(path):
+        return path
     names = _data_files(_zipped(path))
     if len(names) != 1 or is_office_document(path):
         return path
@@ -137,8 +134,7 @@ def extract_only_file(path: Path, given: Path, folder: Path) -> Path:
 
 def refuse_archive(path: Path, given: Path) -> None:
     """Raise `BadInput` for an archive; `given` is the file that the caller named."""
-    with path.open("rb") as file:
-        start = file.read(TAR_MARK_AT + len(TAR_MARK))
+    start = read_part(path, TAR_MARK_AT + len(TAR_MARK))
     if start.startswith(ZIP_MARK) and is_workbook(path):
         return
     if start.startswith(ZIP_MARK) and is_office_document(path):

@@ -15,6 +15,7 @@ import msgspec
 
 from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.options import WHOLE_PATH
+from svc_notebook.data.loading.sources.encoding import read_part
 from svc_notebook.data.loading.sources.json_lists import (
     JsonDocument,
     NestedList,
@@ -268,8 +269,7 @@ def _iterate(path: Path) -> Iterator[bytes]:
 
 
 def _begins_with_arrays(path: Path) -> bool:
-    with path.open("rb") as file:
-        start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = read_part(path, 4096).lstrip(b"\xef\xbb\xbf \t\r\n")
     is_array = ARRAYS_INSIDE.match(start) is not None
     first = start.partition(b"\n")[0].rstrip()
     is_line = start.startswith(b"[") and b"\n" in start and first.endswith(b"]")
@@ -295,15 +295,11 @@ def _has_arrays(path: Path, nested: NestedList) -> bool:
     """Return whether a list inside a document begins with an array."""
     if nested.of_objects or not nested.names:
         return False
-    with path.open("rb") as file:
-        file.seek(nested.start + 1)
-        return file.read(256).lstrip().startswith(b"[")
+    return read_part(path, 256, nested.start + 1).lstrip().startswith(b"[")
 
 
 def _read_list(path: Path, nested: NestedList) -> bytes:
-    with path.open("rb") as file:
-        file.seek(nested.start)
-        return file.read(nested.end - nested.start)
+    return read_part(path, nested.end - nested.start, nested.start)
 
 
 def _turn_with_names(path: Path, document: JsonDocument, nested: NestedList) -> Turned | None:

@@ -18,7 +18,7 @@ from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import Database, import_duckdb
 from svc_notebook.data.loading.options import FILES, WHOLE_PATH, LoadSettings
 from svc_notebook.data.loading.sources.dataframe import check_unique, open_arrow, open_frame
-from svc_notebook.data.loading.sources.encoding import fresh, rewrite, sniff_encoding
+from svc_notebook.data.loading.sources.encoding import fresh, read_part, rewrite, sniff_encoding
 from svc_notebook.data.loading.sources.file_formats import (
     FORMAT_SAMPLE_BYTES,
     format_of,
@@ -322,8 +322,7 @@ def _with_files(
 
 def in_utf8(path: Path, db: Database) -> Path:
     """Return a file of JSON documents in UTF-8: the given one, or a temporary copy."""
-    with path.open("rb") as file:
-        sample = file.read(FORMAT_SAMPLE_BYTES)
+    sample = read_part(path, FORMAT_SAMPLE_BYTES)
     encoding = sniff_encoding(sample)
     if not encoding.startswith(("utf-16", "utf-32")):
         return path

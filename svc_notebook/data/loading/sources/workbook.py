@@ -14,7 +14,8 @@ from svc_notebook.core.display import list_names
 from svc_notebook.data.loading.database import Database, ReadingStopped
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.dataframe import check_unique
-from svc_notebook.data.loading.sources.given_files import is_open_document
+from svc_notebook.data.loading.sources.encoding import read_part
+from svc_notebook.data.loading.sources.given_files import ZIP_MARK, is_open_document
 from svc_notebook.data.loading.sources.python_records import RecordStream
 from svc_notebook.data.loading.sources.read_limits import CELL_BYTES, ReadingBudget, try_reading
 from svc_notebook.data.loading.sources.sheet_cells import (
@@ -35,7 +36,6 @@ from svc_notebook.errors import BadInput, did_you_mean
 SAMPLE_ROWS = 100
 MIN_TABLE_COLUMNS, MIN_TABLE_ROWS = 2, 2
 MAX_COVER_COLUMNS = 2
-ZIP_MARK = b"PK"
 ADVICE = "save the sheet as .csv in a spreadsheet, and load that"
 # Reads all sheets; a cell far from the others takes the memory of all cells between.
 READ_SHEETS = """from python_calamine import CalamineWorkbook
@@ -72,8 +72,7 @@ def open_workbook(
 
 
 def _open(path: Path, name: str) -> tuple[list[_Sheet], Callable[[], None]]:
-    with path.open("rb") as file:
-        is_zipped = file.read(len(ZIP_MARK)) == ZIP_MARK
+    is_zipped = read_part(path, len(ZIP_MARK)) == ZIP_MARK
     needed, open_sheets = (
         ("openpyxl", _open_new) if is_zipped and not is_open_document(path) else
         ("python-calamine", _open_other)
