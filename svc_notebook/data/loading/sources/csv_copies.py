@@ -315,7 +315,25 @@ def _describe_copy(copy: RegularCopy, of_file: str, sent: str) -> Iterator[str]:
         yield f"{copy.empty:,} {what} skipped{of_file}; strict=True sends such rows"
 
 
-def read_forms(path: Path, dialect: Dialect) -> ColumnForms:
+def copy_regular(
+    paths: Sequence[Path], folder: Path, dialect: Dialect, *, strict: bool
+) -> tuple[tuple[RegularCopy, ...], tuple[str, ...]]:
+    """Copy files so that all rows have the same number of cells; return the surplus names, too.
+
+    Rows with too few cells get empty ones, and the cells beyond the header's are columns; if
+    `strict`, both are removed. Blank lines, and lines that repeat the header, are left out. Rows
+    with other errors are copied unchanged. A row with one cell too many loses an empty cell if only
+    without it all cells have the forms of their columns. If every row ends with an extra separator,
+    it is removed. Quotes inside of values are doubled in the copy.
+    """
+    forms = _read_forms(paths[0], dialect)
+    surplus = () if strict else _find_surplus(paths, dialect, forms)
+    width = len(dialect.names) + len(surplus)
+    allowed = () if strict else forms
+    return tuple(_write_regular(path, folder, dialect, width, allowed) for path in paths), surplus
+
+
+def _read_forms(path: Path, dialect: Dialect) -> ColumnForms:
     """Return the forms of the values of each column, from the first rows."""
     records = islice(open_records(path, dialect), SAMPLE_ROWS)
     rows = [_texts(cells, dialect) for record in records if (cells := read_cells(record, dialect))]
@@ -334,7 +352,7 @@ def _without_stray(cells: list[str], dialect: Dialect, forms: ColumnForms) -> li
     return cells if stray is None else [*cells[:stray], *cells[stray + 1 :]]
 
 
-def find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) -> tuple[str, ...]:
+def _find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) -> tuple[str, ...]:
     """Return names for the cells that rows have beyond those of the header.
 
     Such a cell has the name that a later header in the file gives it, or `column5` for the sixth.
@@ -361,33 +379,19 @@ def _is_shifted(cells: Sequence[str], dialect: Dialect, forms: ColumnForms) -> b
     return wide and not fit_forms(_texts(cells[: len(forms)], dialect), forms)
 
 
-def write_regular(
-    path: Path,
-    folder: Path,
-    dialect: Dialect,
-    surplus: Sequence[str],
-    forms: ColumnForms,
-    *,
-    strict: bool,
+def _write_regular(
+    path: Path, folder: Path, dialect: Dialect, width: int, forms: ColumnForms
 ) -> RegularCopy:
-    """Copy a file so that every row has the same number of cells; blank lines are dropped.
-
-    Rows with too few cells get empty ones, and the cells beyond the header's are columns; if
-    `strict`, both are removed. Lines that repeat the header are left out. Rows with other errors
-    are copied unchanged. A row with one cell too many loses an empty cell if only without it all
-    cells have the forms of their columns. If every row ends with an extra separator, it is removed.
-    Quotes inside of values are doubled in the copy.
-    """
+    """Copy a file; without `forms`, rows are not changed to have `width` cells."""
     copy = RegularCopy(fresh(folder, path.name))
-    width = len(dialect.names) + len(surplus)
     with copy.path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink:
         sink.write(dialect.separator.join(f"c{n}" for n in range(width)) + "\n")
         for record in open_records(path, dialect):
-            if not strict and is_empty_row(record, dialect):
+            if forms and is_empty_row(record, dialect):
                 copy.empty += 1
             elif not is_blank(record, dialect):
                 copy.rows += 1
-                sink.write(_regular(record, copy, dialect, width, () if strict else forms))
+                sink.write(_regular(record, copy, dialect, width, forms))
     return copy
 
 

@@ -30,12 +30,10 @@ from svc_notebook.data.loading.sources.csv_copies import (
     RegularCopy,
     RowShape,
     broken_row,
+    copy_regular,
     describe_copies,
-    find_surplus,
     is_plain_header,
-    read_forms,
     scan_lines,
-    write_regular,
 )
 from svc_notebook.data.loading.sources.csv_layout import find_layout
 from svc_notebook.data.loading.sources.csv_lines import Layout, write_plain
@@ -275,16 +273,11 @@ class _CsvReading:
         return self._regular().table() if skipped and not self.copies else None
 
     def _regular(self) -> _CsvReading:
-        strict = self.options.strict
-        forms = read_forms(self.paths[0], self.dialect)
-        surplus = () if strict else find_surplus(self.paths, self.dialect, forms)
-        copies = [
-            write_regular(path, self.db.folder, self.dialect, surplus, forms, strict=strict)
-            for path in self.paths
-        ]
+        strict, folder = self.options.strict, self.db.folder
+        copies, surplus = copy_regular(self.paths, folder, self.dialect, strict=strict)
         alone = len(self._names) + len(surplus) == 1  # an empty value is no row
         rows = None if alone else sum(copy.rows - len(copy.removed) for copy in copies)
-        return replace(self, copies=tuple(copies), surplus=surplus, expected_rows=rows)
+        return replace(self, copies=copies, surplus=surplus, expected_rows=rows)
 
     def _rewritten(self, skipped: list[RowError] | None) -> _CsvReading | None:
         """Use copies with one kind of line ends; or, if rows are not UTF-8, read as cp1252."""

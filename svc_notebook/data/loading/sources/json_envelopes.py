@@ -43,12 +43,8 @@ from svc_notebook.data.loading.sources.json_wrappers import (
     Members,
     decode,
     find_wrapper,
-    is_bulk,
-    is_table_export,
-    write_bulk_documents,
-    write_exported_table,
+    unwrap_objects,
     write_lines,
-    write_unwrapped,
 )
 from svc_notebook.data.loading.text_cells.signals import Signal, total_points
 from svc_notebook.errors import BadInput, did_you_mean
@@ -229,22 +225,13 @@ def _unwrap(path: Path, undo: str, folder: Path) -> _Records:
     if arrays := _read_items(content, list[msgspec.Raw]) or _read_array_lines(content):
         turned = turn_arrays(arrays)
         return _Records(path) if turned is None else _write(turned, path, folder)
-    sample = sample_objects(path)
-    if is_table_export(sample):
-        what = "the rows are the `data` of the exported table"
-        return _Records(write_exported_table(_iterate(path), path, folder), f"{what}; {undo}")
-    if is_bulk(sample):
-        written, deletions = write_bulk_documents(_iterate(path), path, folder)
-        left = f", {deletions:,} deletions left out" if deletions else ""
-        return _Records(written, f"the rows are the documents of a bulk request{left}; {undo}")
-    wrapper = find_wrapper(sample)
-    if wrapper is None:
-        if not _has_commas(path):
-            return _Records(path)
-        note = f"commas between the documents are left out; path='{WHOLE_PATH}' keeps them"
-        return _Records(write_lines(iterate_objects(path), path, folder), note)
-    written = write_unwrapped(_iterate(path), wrapper, path, folder)
-    return _Records(written, f"each row is {wrapper.what}; {undo}")
+    if unwrapped := unwrap_objects(sample_objects(path), _iterate(path), path, folder):
+        written, what = unwrapped
+        return _Records(written, f"{what}; {undo}")
+    if not _has_commas(path):
+        return _Records(path)
+    note = f"commas between the documents are left out; path='{WHOLE_PATH}' keeps them"
+    return _Records(write_lines(iterate_objects(path), path, folder), note)
 
 
 def _has_commas(path: Path) -> bool:

@@ -62,13 +62,35 @@ def find_wrapper(texts: Sequence[bytes]) -> Wrapper | None:
     return next((candidate for candidate in WRAPPERS if all(map(candidate.fits, members))), None)
 
 
-def is_bulk(texts: Sequence[bytes]) -> bool:
+def unwrap_objects(
+    sample: Sequence[bytes], texts: Iterable[bytes], path: Path, folder: Path
+) -> tuple[Path, str] | None:
+    """Write the records inside of objects into a file, one on each line; return it and a note.
+
+    None if the first objects, the `sample`, have no wrapper that is known.
+    """
+    if _is_table_export(sample):
+        tables = (decode(text) or {} for text in texts)
+        rows = (row for table in tables if "data" in table for row in _items(table["data"]))
+        note = "the rows are the `data` of the exported table"
+        return write_lines(map(bytes, rows), path, folder), note
+    if _is_bulk(sample):
+        written, deletions = _write_bulk_documents(texts, path, folder)
+        left = f", {deletions:,} deletions left out" if deletions else ""
+        return written, f"the rows are the documents of a bulk request{left}"
+    if wrapper := find_wrapper(sample):
+        records = (_unwrap(text, wrapper) for text in texts)
+        return write_lines(records, path, folder), f"each row is {wrapper.what}"
+    return None
+
+
+def _is_bulk(texts: Sequence[bytes]) -> bool:
     """Return whether objects are those of a bulk request: an action before each document."""
     first = decode(texts[0]) if texts else None
     return first is not None and _action_of(first) is not None
 
 
-def is_table_export(texts: Sequence[bytes]) -> bool:
+def _is_table_export(texts: Sequence[bytes]) -> bool:
     """Return whether objects are those of an export of one table by phpMyAdmin."""
     objects = [members for text in texts if (members := decode(text)) is not None]
     kinds = [bytes(members.get("type", b"")) for members in objects]
@@ -77,22 +99,7 @@ def is_table_export(texts: Sequence[bytes]) -> bool:
     return kinds[:1] == [b'"header"'] and not others and len(tables) == 1 and "data" in tables[0]
 
 
-def write_exported_table(texts: Iterable[bytes], path: Path, folder: Path) -> Path:
-    """Write the rows of the only table of an export into a file, one on each line."""
-    tables = (decode(text) or {} for text in texts)
-    rows = (row for table in tables if "data" in table for row in _items(table["data"]))
-    return write_lines(map(bytes, rows), path, folder)
-
-
-def write_unwrapped(texts: Iterable[bytes], wrapper: Wrapper, path: Path, folder: Path) -> Path:
-    """Write the record inside each wrapper into a file, one on each line.
-
-    A text that has not the form of the others is written as it is.
-    """
-    return write_lines((_unwrap(text, wrapper) for text in texts), path, folder)
-
-
-def write_bulk_documents(texts: Iterable[bytes], path: Path, folder: Path) -> tuple[Path, int]:
+def _write_bulk_documents(texts: Iterable[bytes], path: Path, folder: Path) -> tuple[Path, int]:
     """Write the documents of a bulk request; return the file and the number of deletions."""
     deletions = 0
 
@@ -131,6 +138,7 @@ def add_id(value: bytes, text: bytes) -> bytes:
 
 
 def _unwrap(text: bytes, wrapper: Wrapper) -> bytes:
+    """Return the record inside a wrapper; a text of another form as it is."""
     members = decode(text)
     return text if members is None or not wrapper.fits(members) else wrapper.unwrap(members)
 
