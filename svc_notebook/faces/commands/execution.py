@@ -49,10 +49,10 @@ _ARGUMENT = re.compile(
 )
 # A call of a function in a message: svc.load(source, …), read_indices(), export(...).
 _CALL = re.compile(
-    r"(?<![\w.`-])`?(?:svc\.(?P<tuning>tuning\.)?(?P<name>[a-z_]+)\((?:[^()\n]|\([^()\n]*\))*\)"
+    r"(?<![\w.`-])`?(?:svc\.(?P<name>(?:tuning\.)?[a-z_]+)\((?:[^()\n]|\([^()\n]*\))*\)"
     r"|(?P<plain>[a-z]+_[a-z_]+\([^()\n]*|[a-z]+\((?:\.\.\.|…)?)\))`?"
 )
-_NAMED = re.compile(r"`svc\.(?P<tuning>tuning\.)?(?P<name>[a-z_]+)`")
+_NAMED = re.compile(r"`svc\.(?P<name>(?:tuning\.)?[a-z_]+)`")
 _OF_NOTEBOOKS = re.compile(r",? or (?:pass )?--from VARIABLE")
 # Characters of which a shell makes something else.
 _EXPANDED = frozenset('*?$`\\"!&|;<>()#~ ')
@@ -296,7 +296,7 @@ def _spell_call(match: re.Match[str], face: Face) -> str:
     groups = match.groupdict()
     name = groups["name"] or groups["plain"].partition("(")[0]
     verb = _verbs_by_function(face).get(name)
-    if verb is None or (groups["name"] and bool(groups["tuning"]) != (".tuning." in verb.does)):
+    if verb is None:
         return match[0]
     words = ["%svc" if face == "magic" else "svc", verb.name]
     with suppress(SyntaxError):
@@ -330,6 +330,11 @@ def _spell_operand(value: ast.expr) -> str:
 
 @cache
 def _verbs_by_function(face: Face) -> dict[str, Verb]:
-    """Return the verbs that call functions, by the functions' names; the shortest of several."""
+    """Return the verbs that call functions, by the functions' names; the shortest of several.
+
+    Functions of tuning are also there as `tuning.undo`.
+    """
     rows = sorted((v for v in VERBS if face in v.faces), key=lambda v: -len(v.name))
-    return {verb.does.rpartition(".")[2]: verb for verb in rows}
+    verbs = {verb.does.rpartition(".")[2]: verb for verb in rows}
+    in_tuning = {f"tuning.{name}": verb for name, verb in verbs.items() if ".tuning." in verb.does}
+    return verbs | in_tuning
