@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -76,8 +77,12 @@ def test_compressed_files_are_decompressed(write: Write, squeeze: Callable[[byte
     assert values(path) == LAMPS
 
 
-def test_a_truncated_compressed_file_is_refused(write: Write) -> None:
-    path = write(gzip.compress(b"name,price\n" * 1000)[:-20], "t.csv.gz")
+@pytest.mark.parametrize("fault", ["truncated", "damaged"])
+def test_a_faulty_compressed_file_is_refused(write: Write, fault: str) -> None:
+    chance = random.Random(1)
+    content = gzip.compress(b"".join(b"%d\n" % chance.getrandbits(40) for _ in range(500)))
+    faulty = content[:-20] if fault == "truncated" else content[:100] + b"\xff" * 99 + content[199:]
+    path = write(faulty, "t.csv.gz")
 
     with pytest.raises(BadInput, match="cannot be decompressed"):
         pack(path)

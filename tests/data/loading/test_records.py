@@ -126,6 +126,11 @@ def test_a_source_without_dicts_is_refused(source: Any) -> None:
         pack(source)
 
 
+def test_a_list_of_files_is_refused_with_the_pattern_that_loads_them() -> None:
+    with pytest.raises(BadInput, match=r"several files are loaded by a pattern such as"):
+        pack([Path("a.csv"), Path("b.csv")])
+
+
 def test_a_stream_without_records_is_not_gone_through() -> None:
     numbers = itertools.count()
 

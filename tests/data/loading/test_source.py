@@ -131,6 +131,13 @@ def test_what_is_no_source_is_refused_with_advice(source: object, match: str) ->
         pack(source)
 
 
+def test_a_pattern_leaves_out_the_lock_files_of_office(tmp_path: Path) -> None:
+    pd.DataFrame({"id": ["1"]}).to_excel(tmp_path / "book.xlsx", index=False)
+    (tmp_path / "~$book.xlsx").write_bytes(b"\x05Maria" + bytes(159))
+
+    assert pack(str(tmp_path / "*.xlsx"), id="id").plan.rows == 1
+
+
 @pytest.mark.parametrize(
     ("hidden", "message"), [(".venv", "is a folder"), ("_delta_log", "is a table of Delta")]
 )

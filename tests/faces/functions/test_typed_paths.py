@@ -19,6 +19,11 @@ ROW = [{"objectID": "1", "name": "lamp"}]
 TABLE = pd.DataFrame({"query": ["lamp"], "objectID": ["1"], "grade": [1]})
 # Functions that read a path, and functions that write one; they get the path and an index.
 READERS: dict[str, Callable[[str, str], Any]] = {
+    "load": lambda path, index: svc.load(path, index),
+    "load a pattern": lambda path, index: svc.load(f"{path}/*.csv", index),
+    "plan": lambda path, index: svc.plan(path, index),
+    "load by a plan": lambda path, index: svc.load(ROW, index, plan=path),
+    "replace_records": lambda path, index: svc.replace_records(index, path),
     "save_rules": lambda path, index: svc.save_rules(index, f"{path}.json"),
     "save_synonyms": lambda path, index: svc.save_synonyms(index, f"{path}.json"),
     "save_entries": lambda path, index: svc.save_entries("stopwords", f"{path}.json"),
@@ -30,6 +35,7 @@ READERS: dict[str, Callable[[str, str], Any]] = {
     "create_crawler": lambda path, index: svc.create_crawler("films", f"{path}.json"),
 }
 WRITERS: dict[str, Callable[[str, str], Any]] = {
+    "export": lambda path, index: svc.export(index, f"{path}.csv"),
     "export_rules": lambda path, index: svc.export_rules(index, f"{path}.json"),
     "export_synonyms": lambda path, index: svc.export_synonyms(index, f"{path}.json"),
     "export_entries": lambda path, index: svc.export_entries("stopwords", f"{path}.json"),

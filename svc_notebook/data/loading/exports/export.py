@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 import msgspec
 
 from svc_notebook.core.api.parameters import SearchOptions
-from svc_notebook.core.files import replace_file, write_atomically
+from svc_notebook.core.files import expand_path, replace_file, write_atomically
 from svc_notebook.data.client.curation import HITS_PER_PAGE
 from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, every_entry
 from svc_notebook.data.client.tasks import OnProgress
@@ -138,7 +138,7 @@ async def export(
 def _check_path(path: str | os.PathLike[str], spreadsheet_safe: bool) -> tuple[Path, Format]:
     if not isinstance(path, (str, os.PathLike)):
         raise BadInput(f"`path` must be the path of a file, not {path!r}: 'films.parquet'")
-    target = Path(path).expanduser()
+    target = expand_path(path)
     form = format_of(target, spreadsheet_safe=spreadsheet_safe)
     if target.is_dir():
         raise BadInput(f"{target} is a folder; pass the path of a file in it")

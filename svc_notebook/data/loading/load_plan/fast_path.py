@@ -12,13 +12,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple
 
 import msgspec
 import pandas as pd
 
+from svc_notebook.core.files import expand_path
 from svc_notebook.data.loading.database import Database
 from svc_notebook.data.loading.encoding.json_sql import GEO, MAX_LAT, MAX_LNG, column_sql
 from svc_notebook.data.loading.encoding.json_values import (
@@ -109,7 +109,7 @@ def may_be_small_file(source: Any) -> bool:
     if not isinstance(source, (str, os.PathLike)):
         return False
     try:
-        path = Path(source).expanduser()
+        path = expand_path(source)
         return path.is_file() and path.stat().st_size <= MAX_FEW_ROWS_BYTES
     except (OSError, ValueError, RuntimeError):  # a text that is not a path, such as a query
         return False

@@ -18,7 +18,7 @@ import msgspec
 import pandas as pd
 
 from svc_notebook.core.display import write_frame
-from svc_notebook.core.files import write_named_file
+from svc_notebook.core.files import expand_path, write_named_file
 from svc_notebook.data.loading.load_plan.row_errors import ERROR_COLUMNS
 from svc_notebook.data.loading.table import advice_of, changes_of, write_notes
 from svc_notebook.data.loading.text_cells.signals import Decision, ReadingSignal
@@ -221,7 +221,7 @@ class LoadPlan:
         ]
         saved = _SavedPlan(self.source, self.index, self.rows, dict(self.options), columns)
         text = yaml.safe_dump(msgspec.to_builtins(saved), sort_keys=False, allow_unicode=True)
-        write_named_file(Path(path).expanduser(), text)
+        write_named_file(expand_path(path), text)
 
     @cached_property
     def columns(self) -> pd.DataFrame:
@@ -362,7 +362,7 @@ def read_contract(given: Any) -> LoadContract:
                    for row in given.column_rows}  # fmt: skip
         return LoadContract("the plan", given.options, columns)
     if isinstance(given, (str, os.PathLike)):
-        return _read_file(Path(given).expanduser())
+        return _read_file(expand_path(given))
     return _of_schema(given)
 
 

@@ -101,7 +101,7 @@ def decompress(path: Path, given: Path, folder: Path) -> Path:
     try:
         with opener(path) as source, target.open("wb") as sink:
             copy_unpacked(source, sink, given, given.stat().st_size)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
         raise BadInput(INCOMPLETE.format(given, error)) from error
     return target
 

@@ -155,11 +155,10 @@ def _gathering(records: RecordStream, source: object) -> Iterator[None]:
         records.close()
         raise
     if records.skipped and not records.rows:
-        kind = type(source).__name__
-        raise BadInput(
-            f"a {kind} without a dict cannot be loaded; a record is a dict: "
-            "[{'objectID': '1', 'title': 'Jaws'}]"
-        )
+        kind, advice = type(source).__name__, "[{'objectID': '1', 'title': 'Jaws'}]"
+        if isinstance(source, (list, tuple)) and isinstance(source[0], (str, os.PathLike)):
+            advice += "; several files are loaded by a pattern such as 'exports/*.csv'"
+        raise BadInput(f"a {kind} without a dict cannot be loaded; a record is a dict: {advice}")
 
 
 class RecordStream:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pandas as pd
 
+from svc_notebook.core.files import expand_path
 from svc_notebook.data.loading import sql
 from svc_notebook.data.loading.database import Database, import_duckdb
 from svc_notebook.data.loading.options import FILES, WHOLE_PATH, LoadSettings
@@ -63,6 +64,8 @@ MAX_SHOWN_ERRORS = 5
 # The pieces of a file that its digest covers.
 DIGEST_PIECES, DIGEST_PIECE_BYTES = 8, 65536
 URL = re.compile(r"https?://", re.I)
+# The file that Office keeps beside a document while it is open, `~$book.xlsx`.
+LOCK_OF_OFFICE = "~$"
 
 
 def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTable:
@@ -175,7 +178,7 @@ def _keep_file(pattern: str, name: str, options: LoadSettings, db: Database) -> 
 
 def find_files(pattern: str) -> list[Path]:
     """Find the files of a path, a pattern or a Parquet folder, in the order of their names."""
-    path = Path(pattern).expanduser()
+    path = expand_path(pattern)
     if path.is_file():
         return [path]
     if path.is_dir():
@@ -184,7 +187,11 @@ def find_files(pattern: str) -> list[Path]:
         raise BadInput(f"{path} is a folder; pass a pattern of its files, such as '{path}/*.csv'")
     # Path.glob does not accept absolute patterns.
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207
-    paths = sorted(Path(match) for match in matches if Path(match).is_file())
+    paths = sorted(
+        match
+        for match in map(Path, matches)
+        if match.is_file() and not match.name.startswith(LOCK_OF_OFFICE)
+    )
     if not paths:
         raise BadInput(f"there is no file {path.absolute()}{did_you_mean_file(path)}")
     return paths
@@ -209,7 +216,7 @@ def parquet_folder(path: Path) -> list[Path]:
 
     Names that begin with a dot or an underscore are excluded, by the convention of such folders.
     """
-    folder = path.expanduser()
+    folder = expand_path(path)
     _refuse_table_folder(folder)
     files = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
     return [
