@@ -230,7 +230,7 @@ class Endpoint:
         self._refuse_unknown(members, [*self.members, *self._arguments])
         named = {name for name, location in self.places.items() if location != "spread"}
         spread = {n: value for n, value in members.items() if n not in named and value is not None}
-        return mark_list_text(spread, self.shape)
+        return mark_list_text(spread, self.shape) if self.reads else spread
 
     @property
     def _arguments(self) -> list[str]:

@@ -27,7 +27,7 @@ from svc_notebook.faces.commands.verb import (
     Option,
     Verb,
 )
-from svc_notebook.faces.functions.crawler_configuration import is_script
+from svc_notebook.faces.functions.crawler_scripts import is_script
 from svc_notebook.faces.functions.text_values import read_word
 
 

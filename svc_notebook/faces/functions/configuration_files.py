@@ -24,12 +24,8 @@ from svc_notebook.data.client import AsyncClient, Client, background_loop, list_
 from svc_notebook.data.declarations import public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import BadInput
-from svc_notebook.faces.functions.crawler_configuration import (
-    MASK,
-    mask_config,
-    read_script,
-    write_script,
-)
+from svc_notebook.faces.functions.crawler_configuration import mask_config
+from svc_notebook.faces.functions.crawler_scripts import MASK, read_script, write_script
 from svc_notebook.tuning.changes import Differences
 from svc_notebook.tuning.deployment import (
     CRAWLER_SUFFIX,

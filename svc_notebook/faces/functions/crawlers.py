@@ -15,13 +15,15 @@ from svc_notebook.data.declarations import BodyDocument, public, verb
 from svc_notebook.data.session import AnyClient, asynchronous
 from svc_notebook.errors import UNKNOWN_ENDPOINT_STATUSES, BadInput, NotFound, Refused
 from svc_notebook.faces.functions.crawler_configuration import (
-    MASK,
     START_ADDRESS,
     Config,
-    check_suffix,
     config_of_address,
     mask_config,
     read_config,
+)
+from svc_notebook.faces.functions.crawler_scripts import (
+    MASK,
+    check_suffix,
     write_script,
     write_script_file,
 )

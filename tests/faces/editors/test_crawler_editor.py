@@ -17,7 +17,7 @@ from svc_notebook.data.client.crawlers import wait_crawled
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.faces.editors.crawler_editor.editor import CrawlerEditor, SecretMask
 from svc_notebook.faces.editors.rpc import wait_for
-from svc_notebook.faces.functions.crawler_configuration import MASK
+from svc_notebook.faces.functions.crawler_scripts import MASK
 from svc_notebook.faces.magics.extension import run
 from tests.conftest import Running, set_current, start_service, stop_service
 from tests.service.crawl.site import Site

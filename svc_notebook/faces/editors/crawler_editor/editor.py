@@ -31,13 +31,11 @@ from svc_notebook.faces.editors.rpc import call, explain, report_progress, wait_
 from svc_notebook.faces.editors.snippets import write_crawler, write_new_crawler
 from svc_notebook.faces.editors.traits import Texts
 from svc_notebook.faces.functions.crawler_configuration import (
-    MASK,
     SECRETS,
     START_ADDRESS,
     config_of_address,
-    read_script,
-    write_script,
 )
+from svc_notebook.faces.functions.crawler_scripts import MASK, read_script, write_script
 
 Place = tuple[str | int, ...]
 

@@ -17,7 +17,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.data.client import Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput, Refused
-from svc_notebook.faces.functions import crawler_configuration
+from svc_notebook.faces.functions import crawler_scripts
 from svc_notebook.faces.functions.blocking import (
     configure_crawler,
     create_crawler,
@@ -25,12 +25,7 @@ from svc_notebook.faces.functions.blocking import (
     get_crawler,
     try_url,
 )
-from svc_notebook.faces.functions.crawler_configuration import (
-    MASK,
-    is_script,
-    read_script,
-    write_script,
-)
+from svc_notebook.faces.functions.crawler_scripts import MASK, is_script, read_script, write_script
 from svc_notebook.faces.magics.extension import run
 from svc_notebook.service.crawl.extraction import Extractors
 from tests.conftest import Running, start_service, stop_service
@@ -198,7 +193,7 @@ def test_every_shape_is_read_as_it_means_and_read_again_as_written() -> None:
             text = FRAMES[seed % len(FRAMES)].replace("{}", spelled)
             expected = {"appId": "", "apiKey": "", **tagged(config)}
             try:
-                value = engine.read_configuration(*crawler_configuration._spellings(text))
+                value = engine.read_configuration(*crawler_scripts._spellings(text))
                 again = engine.read_configuration(write_script(value))
             except BadInput as error:
                 offenders.append((seed, str(error)))
