@@ -35,7 +35,7 @@ from svc_notebook.service.heap import keep_freed_arrays
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
 from svc_notebook.service.search_models import Embedder, Reranker
 from svc_notebook.service.service import DATABASE, Service
-from svc_notebook.service.store import describe_damage
+from svc_notebook.service.store import describe_failure
 from svc_notebook.service.suggestion_builder import SuggestionBuilder
 
 # Files for connections and all other uses.
@@ -170,8 +170,8 @@ def serve(
         sys.stderr.write(f"svc serve: {error}\n")
         return 1
     except (sqlite3.Error, msgspec.MsgspecError, UnicodeDecodeError) as error:
-        damage = describe_damage(folder.path / DATABASE, error)
-        sys.stderr.write(f"svc serve: {damage}\n")
+        failure = describe_failure(folder.path / DATABASE, error)
+        sys.stderr.write(f"svc serve: {failure}\n")
         return 1
     note = {"url": address(listener), **service.keyring.facts, "pid": os.getpid()}
     stored = {
@@ -182,13 +182,17 @@ def serve(
         "reranker": reranker,
     }
     app = App(service, search_timeout=seconds, workers=processes)
+    status = 0
     try:
         idleness = Idleness(folder.path, idle, app.last_request, service.is_busy)
         ready = partial(announce, folder, stored, note, json)
         run(service, app, listener, ready, lambda: has_ended(parent) or idleness.is_over())
+    except* LocalServiceFailed as failed:  # the note cannot be written
+        sys.stderr.write(f"svc serve: {failed.exceptions[0]}\n")
+        status = 1
     finally:
         folder.release()
-    return 0
+    return status
 
 
 def read_credentials(

@@ -68,7 +68,7 @@ class Store:
         try:
             self._writer = self._connect()
         except sqlite3.Error as error:
-            raise LocalServiceFailed(_describe(path, error)) from error
+            raise LocalServiceFailed(describe_failure(path, error)) from error
         try:
             self._prepare(self._writer, *_WRITER_PRAGMAS, cache=WRITER_CACHE_KB)
             self._migrate()
@@ -76,7 +76,7 @@ class Store:
             self._writer.close()
             if isinstance(error, LocalServiceFailed):
                 raise
-            raise LocalServiceFailed(_describe(path, error)) from error
+            raise LocalServiceFailed(describe_failure(path, error)) from error
 
     def _connect(self) -> sqlite3.Connection:
         # `close` is called from another thread than the connection's.
@@ -219,11 +219,19 @@ def describe_damage(path: Path, error: BaseException) -> str:
     )
 
 
-def _describe(path: Path, error: sqlite3.Error | LocalServiceFailed) -> str:
+def describe_failure(path: Path, error: Exception) -> str:
+    """Describe why a database cannot be used: damage, or a full disk for instance."""
     if is_damage(error):
         return describe_damage(path, error)
-    advice = f"; {advise_on_storage(error)}" if is_storage_failure(error) else ""
-    return f"{path} cannot be used: {error}{advice}"
+    if is_storage_failure(error):
+        return describe_unusable(path, error)
+    return f"{path} cannot be used: {error}"
+
+
+def describe_unusable(path: Path, error: Exception) -> str:
+    """Describe why a file of the data folder cannot be used, and what to do."""
+    reason = getattr(error, "strerror", None) or error
+    return f"{path} cannot be used: {reason}; {advise_on_storage(error)}"
 
 
 def _first_fault(path: Path) -> str:
