@@ -23,7 +23,6 @@ from svc_notebook.core.files import (
 )
 from svc_notebook.core.locked_folders import is_leased
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.store import describe_unusable
 
 # In the data folder: leases of the processes that use its service, and the lock of a session that
 # starts the service or attaches to it.
@@ -135,15 +134,9 @@ class Folder:
         return f"the service at {note['url']} (pid {note['pid']})" if note else "another service"
 
     def write_note(self, note: dict[str, Any]) -> None:
-        """Write the note with the service's address, readable by its owner only.
-
-        Raises `LocalServiceFailed` if it cannot be written.
-        """
-        path, draft = self.path / NOTE, self.path / f"{NOTE}.new"
-        try:
-            write_atomically(path, json.dumps(note), draft=draft, mode=0o600)
-        except OSError as error:
-            raise LocalServiceFailed(describe_unusable(path, error)) from error
+        """Write the note with the service's address, readable by its owner only."""
+        draft = self.path / f"{NOTE}.new"
+        write_atomically(self.path / NOTE, json.dumps(note), draft=draft, mode=0o600)
 
     def release(self) -> None:
         """Remove the note and unlock the folder."""

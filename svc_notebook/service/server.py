@@ -30,12 +30,12 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.analytics.search_counts import Retention
 from svc_notebook.service.app import App
 from svc_notebook.service.engine.execution import SEARCH_TIMEOUT_SECONDS, count_processors
-from svc_notebook.service.folder import Folder, Idleness
+from svc_notebook.service.folder import NOTE, Folder, Idleness
 from svc_notebook.service.heap import keep_freed_arrays
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
 from svc_notebook.service.search_models import Embedder, Reranker
 from svc_notebook.service.service import DATABASE, Service
-from svc_notebook.service.store import describe_failure
+from svc_notebook.service.store import describe_failure, describe_unusable
 from svc_notebook.service.suggestion_builder import SuggestionBuilder
 
 # Files for connections and all other uses.
@@ -304,7 +304,10 @@ def address(listener: socket.socket) -> str:
 
 def announce(folder: Folder, stored: dict[str, Any], note: dict[str, Any], json: bool) -> None:
     """Write `stored` to the folder as its note, and print `note` on the standard output."""
-    folder.write_note(stored)
+    try:
+        folder.write_note(stored)
+    except OSError as error:
+        raise LocalServiceFailed(describe_unusable(folder.path / NOTE, error)) from error
     text = json_text.dumps(note) if json else describe_service(note)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
