@@ -128,13 +128,13 @@ def frequent_type(sample: ColumnTexts) -> TextType | None:
     """Return the type that most values of the sample have."""
     if not sample.values:
         return None
-    least = ceil(MIN_FITTING_SHARE * sample.values)
+    min_fitting = ceil(MIN_FITTING_SHARE * sample.values)
     proposed = (kind for kind in PLAIN_TYPES if kind.name in PROPOSED_TYPES)
-    likely = next((kind for kind in proposed if sample.fits(kind.likely, least)), None)
-    return likely or _frequent_form(sample, least)
+    likely = next((kind for kind in proposed if sample.fits(kind.likely, min_fitting)), None)
+    return likely or _frequent_form(sample, min_fitting)
 
 
-def _frequent_form(sample: ColumnTexts, least: int) -> TextType | None:
+def _frequent_form(sample: ColumnTexts, min_fitting: int) -> TextType | None:
     """Return the form of amounts that at least so many values of the sample have."""
     texts = sample.present
     first = texts[:FIRST_TEXTS_COUNT]
@@ -142,7 +142,7 @@ def _frequent_form(sample: ColumnTexts, least: int) -> TextType | None:
     if form is None or 2 * sum(map(form.fits, first)) < len(first):
         return None
     form = find_best_form(texts, "")
-    return form_type(form) if form and sum(map(form.fits, texts)) >= least else None
+    return form_type(form) if form and sum(map(form.fits, texts)) >= min_fitting else None
 
 
 def _describe(kind: TextType, sample: ColumnTexts) -> str:

@@ -153,14 +153,14 @@ class ColumnTexts:
         """The number of texts that are neither missing nor a word such as NA."""
         return len(self.texts) - self.missing_words
 
-    def fits(self, condition: TextCondition, least: int) -> bool:
+    def fits(self, condition: TextCondition, min_fitting: int) -> bool:
         """Return whether at least so many texts fulfil a condition."""
         texts = self._early if condition.begins_early else self.texts
-        others = len(texts) - least
+        others = len(texts) - min_fitting
         # Too few fulfil it if none of the first `others + 1` does: most columns need no more tests.
-        if least > 0 and not any(map(condition.holds, texts[: max(others + 1, 0)])):
+        if min_fitting > 0 and not any(map(condition.holds, texts[: max(others + 1, 0)])):
             return False
-        return len(list(filter(condition.holds, texts))) >= least
+        return len(list(filter(condition.holds, texts))) >= min_fitting
 
     def all_fit(self, condition: TextCondition) -> bool:
         """Return whether all values fulfil a condition, which is tested once."""
@@ -171,8 +171,8 @@ class ColumnTexts:
     @property
     def hint(self) -> str:
         """What more than half of the texts look like, for a column that is sent as text."""
-        least = len(self.texts) // 2 + 1
-        return next((hint for hint, fits in HINTS.items() if self.fits(fits, least)), "")
+        min_fitting = len(self.texts) // 2 + 1
+        return next((hint for hint, fits in HINTS.items() if self.fits(fits, min_fitting)), "")
 
 
 @dataclass(frozen=True)
