@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import re
 import secrets
 import stat
 import sys
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 from zlib import crc32
 
+from svc_notebook.core.redaction import show_address
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.errors import BadInput, unwritable
 
@@ -28,6 +30,9 @@ LOCK_POLL_SECONDS = 0.02
 OTHERS_PERMISSIONS = 0o077
 # What `flock` reports if another process holds the lock; other errors say that it cannot lock.
 LOCKED_ELSEWHERE = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
+# The beginning of an address, such as `s3://`; a path object has joined its slashes. Drives of
+# Windows have one letter.
+_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/", re.I)
 
 
 class FileLock:
@@ -252,11 +257,19 @@ def _flush_to_disk(path: Path) -> None:
 
 
 def expand_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path with `~` and `~user` replaced by the home directory; raises `BadInput`.
+    """Return a path with `~` and `~user` replaced by the home directory.
 
     A file whose name begins with `~` and names no user, such as `~$book.xlsx`, is meant itself if
-    it exists.
+    it exists. Raises `BadInput` for a text that is no path: the address of an object store would
+    otherwise name a folder of this machine, whose files the user looks for in the store.
     """
+    text = os.fspath(path)
+    if _SCHEME.match(text):
+        raise BadInput(
+            f"{show_address(text)} is an address; give the path of a file or folder on this machine"
+        )
+    if "\0" in text:
+        raise BadInput(f"{text!r} is not a path, for it contains a null character")
     plain = Path(path)
     try:
         return plain.expanduser()

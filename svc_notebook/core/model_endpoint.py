@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import httpx
 import msgspec
@@ -47,6 +47,17 @@ class EndpointRole:
     error: Callable[[str], SvcError]
 
 
+def _split(address: str) -> SplitResult | None:
+    """Return the parts of an HTTP address without a user; None for any other text."""
+    try:
+        parts = urlsplit(address)
+        is_http = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    is_plain = address.isprintable() and " " not in address
+    return parts if is_http and is_plain and not (parts.username or parts.password) else None
+
+
 class ModelEndpoint:
     """One endpoint and model, `URL#MODEL`; counts its requests and tokens.
 
@@ -55,15 +66,15 @@ class ModelEndpoint:
     """
 
     def __init__(self, name: str, role: EndpointRole) -> None:
-        address, self.model = urldefrag(name)
-        parts = urlsplit(address)
-        if not parts.hostname or parts.username or parts.password:
+        address, _, self.model = name.partition("#")
+        parts = _split(address)
+        if parts is None:
             raise role.error(
                 f"the URL of the {role.name} is https://HOST/PATH#MODEL; its key is read from "
                 f"{role.key_variable}"
             )
         key = os.environ.get(role.key_variable, "").strip()
-        if key and parts.scheme == "http" and not _LOOPBACK.fullmatch(parts.hostname):
+        if key and parts.scheme == "http" and not _LOOPBACK.fullmatch(parts.hostname or ""):
             raise role.error(
                 f"{role.key_variable} is sent by https only, or to this machine: use https://"
             )

@@ -76,8 +76,8 @@ def page(empty: Page, api: httpx.Client, service: Running, origin: str) -> Itera
 
 
 def refusal(answer: Response) -> list[str]:
-    """What the service said no to."""
-    return [] if answer.ok else [f"{answer.status} {answer.url}"]
+    """What the service said no to; a page loaded again may have its scripts already (304)."""
+    return [] if answer.ok or answer.status == 304 else [f"{answer.status} {answer.url}"]
 
 
 def count(page: Page, number: int) -> None:

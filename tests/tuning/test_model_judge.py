@@ -16,6 +16,7 @@ import svc_notebook as svc
 from svc_notebook.errors import BadInput, CallFailed
 from svc_notebook.tuning import ModelJudge
 from svc_notebook.tuning.evaluation.model_judge import KEY_VARIABLE, PRICE_VARIABLE
+from tests.looping import loop_over
 
 # The model gives 3 if the record's name has the query, else 0; a file has the statuses and answers
 # of its next responses, and every request is a line of another file.
@@ -198,6 +199,14 @@ def test_prompts_are_templates_that_records_cannot_fill(model: Model) -> None:
         ModelJudge(model.name, grades={-1: "bad"})
     with pytest.raises(CallFailed, match="sent by https only"):
         ModelJudge("http://models.example/v1#m")
+
+
+@loop_over("address", ["http://[", "http://[x]/v1", "https://host:99999/v1", "https://a b/v1",
+                       "ftp://host/v1", "https://user:key@host/v1", "host/v1", ""])  # fmt: skip
+def test_an_address_that_is_none_is_refused(address: str) -> None:
+    for name in (address, f"{address}#model"):
+        with pytest.raises(CallFailed, match="the URL of the judge is https://HOST/PATH#MODEL"):
+            ModelJudge(name)
 
 
 def test_agreement_is_measured_for_each_grade_with_an_interval() -> None:

@@ -1,4 +1,4 @@
-"""Paths that users type: `~` is their home directory, and an unknown `~user` is named."""
+"""Paths that users type: `~` is their home directory, and what is no path here is refused."""
 
 from __future__ import annotations
 
@@ -61,6 +61,32 @@ def test_an_unknown_home_directory_is_named(index: str, name: str) -> None:
 
     with pytest.raises(BadInput, match="~nobody-here is unknown; give the whole path"):
         act("~nobody-here/file", index)
+
+
+# Those whose texts can be addresses, with what is read there.
+READ_ADDRESSES = ("load", "load a pattern", "plan", "replace_records", "create_crawler")
+
+
+@loop_over("name", [name for name in (*READERS, *WRITERS) if name not in READ_ADDRESSES])
+def test_an_address_is_no_path(
+    index: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    act = {**READERS, **WRITERS}[name]
+    monkeypatch.chdir(tmp_path)
+
+    for address in ("s3://bucket/kept", "https://user:pass@host.example/kept", "file:///kept"):
+        with pytest.raises(BadInput, match="is an address; give the path") as caught:
+            act(address, index)
+        assert "pass" not in str(caught.value).partition(" is an ")[0]
+    assert not [*tmp_path.iterdir()]
+
+
+@loop_over("name", [*READERS, *WRITERS])
+def test_a_null_character_is_refused(index: str, name: str) -> None:
+    act = {**READERS, **WRITERS}[name]
+
+    with pytest.raises(BadInput, match="null character"):
+        act("a\0b", index)
 
 
 @pytest.mark.slow

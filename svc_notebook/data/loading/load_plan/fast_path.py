@@ -61,6 +61,7 @@ from svc_notebook.data.loading.sources.dataframe import (
 )
 from svc_notebook.data.loading.sources.python_records import RecordStream
 from svc_notebook.data.loading.table import WRITTEN, SourceTable, TableColumn
+from svc_notebook.errors import BadInput
 
 # Encoding this many cells in Python takes as long as opening DuckDB; encoding this many rows of a
 # wide table takes as long as DuckDB's queries, which grow with the columns.
@@ -111,7 +112,7 @@ def may_be_small_file(source: Any) -> bool:
     try:
         path = expand_path(source)
         return path.is_file() and path.stat().st_size <= MAX_FEW_ROWS_BYTES
-    except (OSError, ValueError, RuntimeError):  # a text that is not a path, such as a query
+    except (BadInput, OSError, ValueError):  # a text that is not a path, such as a query
         return False
 
 

@@ -299,6 +299,10 @@ def _unreadable(url: str, error: Exception) -> BadInput:
 
 
 def file_name(url: str) -> str:
-    """Return the name of the file at an address, without a query."""
-    path = unquote(urlsplit(show_address(url)).path).rsplit("/", 1)[-1]
+    """Return the name of the file at an address, without a query; empty if it has none."""
+    try:
+        parts = urlsplit(show_address(url))
+    except ValueError:  # whoever opens the address reports what is wrong with it
+        return ""
+    path = unquote(parts.path).rsplit("/", 1)[-1]
     return path.partition("?")[0] if "=" in path else path
