@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from getpass import GetPassWarning, getpass
+from typing import TextIO
 
 from svc_notebook.core.redaction import mask_secrets
 
@@ -36,6 +37,17 @@ def escape_controls(text: str) -> str:
     return text if text.isascii() and text.isprintable() else text.translate(_ESCAPES)
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Return whether a standard stream is a terminal.
+
+    Programs without a console have no streams, or replace them by objects that can only write.
+    """
+    try:
+        return stream is not None and stream.isatty()
+    except (AttributeError, ValueError):  # it can only write, or is closed
+        return False
+
+
 def prompt_for_key(prompt: str) -> str:
     """Prompt for a key without echo; return an empty text if no such prompt is available."""
     try:
@@ -54,7 +66,7 @@ def ask(question: str, *, needs_terminal: bool) -> str | None:
     """
     question = escape_controls(question)
     if needs_terminal:
-        if sys.stdin is None or not sys.stdin.isatty():
+        if not is_terminal(sys.stdin) or sys.stderr is None:
             return None
         sys.stderr.write(question)
         sys.stderr.flush()

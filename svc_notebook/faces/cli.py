@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from svc_notebook.core.release import read_version
-from svc_notebook.core.terminal import escape_controls
+from svc_notebook.core.terminal import escape_controls, is_terminal
 from svc_notebook.errors import BadOption, NotConnected, SvcError, unwritable
 from svc_notebook.faces.commands.binding import BoundCall, bind_words
 from svc_notebook.faces.commands.execution import perform, spell
@@ -86,7 +86,7 @@ def _perform(call: BoundCall) -> int:
     """Perform a call and print its value; a new key is shown in a terminal."""
     verb = call.verb
     masks = "reveal" in verb.named("command") and "reveal" not in call.arguments
-    if shows_new_key := masks and verb.name in MAKING_KEYS and sys.stdout.isatty():
+    if shows_new_key := masks and verb.name in MAKING_KEYS and is_terminal(sys.stdout):
         call.arguments["reveal"] = True
     value = perform(call, "command")
     if verb.name == "serve" and not call.wants_help:
@@ -119,7 +119,7 @@ def _print_value(value: Any, call: BoundCall) -> None:
     """Print a result; only CSV for a program keeps control characters, as CSV has no escapes."""
     text = as_text(value, call.format, lambda message: spell(message, call.verb, "command"))
     with _writing():
-        if text and call.format == "csv" and not sys.stdout.isatty():
+        if text and call.format == "csv" and not is_terminal(sys.stdout):
             print(text)
         elif text:
             _print_safe(text)

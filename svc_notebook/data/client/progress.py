@@ -12,7 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 from uuid import uuid4
 
-from svc_notebook.core.terminal import escape_controls
+from svc_notebook.core.terminal import escape_controls, is_terminal
 
 if TYPE_CHECKING:
     from tqdm.std import tqdm
@@ -41,7 +41,7 @@ class Progress:
     ) -> None:
         self.done, self.total = 0, total
         self._unit, self._label = unit and f" {unit}", escape_controls(label)
-        self._shown = _has_viewer() if shown is None else shown
+        self._shown = _has_viewer() if shown is None else shown and sys.stderr is not None
         self._clock, self._began = clock, clock()
         self.stop = Event()
         self._step = ""  # what is done now, beside the count
@@ -109,7 +109,7 @@ class Progress:
 
 
 def _has_viewer() -> bool:
-    return in_notebook() or sys.stderr.isatty()
+    return in_notebook() or is_terminal(sys.stderr)
 
 
 def in_notebook() -> bool:

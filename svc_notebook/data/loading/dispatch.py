@@ -27,7 +27,7 @@ from svc_notebook.data.loading.sending.existing_index import plan_attribute_loss
 from svc_notebook.data.loading.sending.load import load_source
 from svc_notebook.data.loading.sources.given_files import is_pipe
 from svc_notebook.data.loading.sources.partitions import find_partitions, may_have_partitions
-from svc_notebook.data.loading.sources.python_records import Rows, refuse_early
+from svc_notebook.data.loading.sources.python_records import Rows, are_paths, refuse_early
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ async def push(
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Write a DataFrame's rows to an index, and wait until they are published."""
-    if isinstance(df, (str, os.PathLike)):
-        raise BadInput("a text is not a DataFrame; svc.load(…) takes files, URLs and SQL")
+    if isinstance(df, (str, os.PathLike)) or are_paths(df):
+        raise BadInput("a path is not a DataFrame; svc.load(…) takes files, URLs and SQL")
     return await load(
         client, df, index, if_exists=if_exists, min_share=min_share, verify=verify,
         in_flight=in_flight, on_progress=on_progress, undo_rows=undo_rows, **options,
@@ -146,6 +146,10 @@ def _check_cursor(cursor: str, source: Source, options: LoadSettings, if_exists:
         raise BadInput(
             f"`cursor` sends the last rows again, and {operation} would change them twice"
         )
+    if are_paths(source):
+        raise BadInput(
+            "`cursor` knows a source by its path: pass a pattern such as 'exports/*.csv', no list"
+        )
     if cursor == FILES and (not isinstance(source, (str, os.PathLike)) or "://" in str(source)):
         raise BadInput("cursor='files' loads new files of a pattern such as 'exports/*.csv'")
 
@@ -156,7 +160,8 @@ async def _accept(
     """Return the options with all proposals of the plan."""
     if accept != "plan":
         raise BadInput(f"`accept` must be 'plan', not {accept!r}")
-    if isinstance(source, (str, os.PathLike)) and is_pipe(source):
+    paths = source if are_paths(source) else [source]
+    if any(isinstance(path, (str, os.PathLike)) and is_pipe(path) for path in paths):
         raise BadInput("`accept` reads the source twice, and a pipe can be read once: pass a file")
     return accept_proposals(await asyncio.to_thread(plan_source, source, index, **options), options)
 

@@ -84,10 +84,10 @@ async def load(
 
     Parameters
     ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table, relation or dicts
+    source : path, glob, URL, list of these, SQL query, DataFrame, Arrow table, relation or dicts
         Rows to load: a file (CSV, JSON, Parquet, Excel, XML, SQLite, others) here or at a URL
-        (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), or data of pandas, Polars,
-        DuckDB, Ibis or Arrow.
+        (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), several files of one format, or
+        data of pandas, Polars, DuckDB, Ibis or Arrow.
     if_exists : {'append', 'replace', 'fail', 'merge', 'sync'}, default 'append'
         What to do with an existing index: add or overwrite records by objectID, replace all
         records, fail, send only new and changed records, or do that and delete the records
@@ -391,7 +391,7 @@ async def replace_records(
 
     Parameters
     ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
+    source : path, glob, URL, list of these, SQL query, DataFrame, Arrow table or dicts
         New records.
     min_share : float, default 0.5
         Minimum number of new records, as a share from 0 to 1 of the number of previous

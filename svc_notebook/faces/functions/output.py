@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from svc_notebook.core.display import MAIN_COLUMNS, format_count, shorten
+from svc_notebook.core.terminal import is_terminal
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -74,7 +75,7 @@ def _numbers(result: Any) -> dict[str, Any]:
 def _frame_table(frame: DataFrame) -> str:
     if frame.empty:
         return f"(no rows; columns: {', '.join(map(str, frame.columns))})"
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    width = shutil.get_terminal_size().columns if is_terminal(sys.stdout) else None
     return fit_table(frame, width)
 
 

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import pandas as pd
@@ -40,12 +48,24 @@ AsyncRows = Rows | AsyncIterable[Mapping[str, Any]]
 
 def are_records(source: object) -> bool:
     """Return whether a source is a dict or iterates over dicts; False for paths and tables."""
-    if isinstance(source, (*NOT_RECORDS, np.ndarray, RecordStream)):
+    if isinstance(source, (*NOT_RECORDS, np.ndarray, RecordStream)) or are_paths(source):
         return False
     if isinstance(source, Mapping):
         return True
     return isinstance(source, Iterable) and not any(
         hasattr(source, protocol) for protocol in PROTOCOLS
+    )
+
+
+def are_paths(source: object) -> TypeGuard[Sequence[str | os.PathLike[str]]]:
+    """Return whether a source is a list of paths, patterns and URLs; plain words are none."""
+    return (
+        isinstance(source, (list, tuple))
+        and bool(source)
+        and all(
+            isinstance(item, os.PathLike) or (isinstance(item, str) and not item.isalnum())
+            for item in source
+        )
     )
 
 
@@ -155,10 +175,11 @@ def _gathering(records: RecordStream, source: object) -> Iterator[None]:
         records.close()
         raise
     if records.skipped and not records.rows:
-        kind, advice = type(source).__name__, "[{'objectID': '1', 'title': 'Jaws'}]"
-        if isinstance(source, (list, tuple)) and isinstance(source[0], (str, os.PathLike)):
-            advice += "; several files are loaded by a pattern such as 'exports/*.csv'"
-        raise BadInput(f"a {kind} without a dict cannot be loaded; a record is a dict: {advice}")
+        kind, record = type(source).__name__, "[{'objectID': '1', 'title': 'Jaws'}]"
+        raise BadInput(
+            f"a {kind} without a dict cannot be loaded; a record is a dict: {record}, and several "
+            "files are a pattern or a list: ['a.csv', 'b.csv']"
+        )
 
 
 class RecordStream:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -37,7 +37,7 @@ from svc_notebook.data.loading.sources.given_files import (
     is_remote,
     refuse_archive,
 )
-from svc_notebook.data.loading.sources.python_records import RecordStream
+from svc_notebook.data.loading.sources.python_records import RecordStream, are_paths
 from svc_notebook.data.loading.sources.query_results import (
     is_query_result,
     keep_rows,
@@ -80,7 +80,9 @@ def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTa
 def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
     query = source if isinstance(source, str) and QUERY.match(source) else None
     if isinstance(source, (str, os.PathLike)) and query is None:
-        return _open_path(source, options, db)
+        return _open_paths([source], options, db)
+    if are_paths(source):
+        return _open_paths(source, options, db)
     _refuse_file_options(options)
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
@@ -100,23 +102,43 @@ def _refuse_file_options(options: LoadSettings) -> None:
         raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
 
 
-def _open_path(source: str | os.PathLike[str], options: LoadSettings, db: Database) -> SourceTable:
-    """Make a table of what a URL, a pipe, a path or a pattern names."""
-    if isinstance(source, str) and URL.match(source):
-        name = file_name(source) or DOWNLOAD_NAME
-        return open_files([download(source, db.folder)], name, options, db, url=source)
-    if isinstance(source, str) and is_remote(source):
-        name = file_name(source) or DOWNLOAD_NAME
-        return open_files(fetch(source, db.folder), name, options, db, url=source)
-    if is_pipe(source):
-        path = copy_pipe(source, db.folder)
-        return open_files([path], path.name, options, db, url=path.name)
-    paths = find_files(os.fspath(source))
-    name = Path(source).name
+class _GivenFiles(NamedTuple):
+    """The files of one path, pattern or address, with their name in messages.
+
+    `origin` is what copies are of; it is empty for files on this machine.
+    """
+
+    paths: list[Path]
+    name: str
+    origin: str = ""
+
+
+def _open_paths(
+    sources: Sequence[str | os.PathLike[str]], options: LoadSettings, db: Database
+) -> SourceTable:
+    """Make a table of what URLs, pipes, paths and patterns name, in their order."""
+    given = [_gather_files(source, db) for source in sources]
+    paths = [path for files in given for path in files.paths]
+    more = len(sources) - 1
+    name = f"{given[0].name} and {more:,} more" if more else given[0].name
+    are_copies = any(files.origin for files in given)
+    url = "|".join(files.origin or files.name for files in given) if are_copies else None
     if options.cursor is None or options.cursor.column != FILES:
-        return open_files(paths, name, options, db)
+        return open_files(paths, name, options, db, url=url)
     new, cursor = options.cursor.select_files(paths)
     return replace(open_files(new, name, options, db), cursor=cursor)
+
+
+def _gather_files(source: str | os.PathLike[str], db: Database) -> _GivenFiles:
+    if isinstance(source, str) and URL.match(source):
+        name = file_name(source) or DOWNLOAD_NAME
+        return _GivenFiles([download(source, db.folder)], name, source)
+    if isinstance(source, str) and is_remote(source):
+        return _GivenFiles(fetch(source, db.folder), file_name(source) or DOWNLOAD_NAME, source)
+    if is_pipe(source):
+        path = copy_pipe(source, db.folder)
+        return _GivenFiles([path], path.name, path.name)
+    return _GivenFiles(find_files(os.fspath(source)), Path(source).name)
 
 
 def open_query(query: str, options: LoadSettings, db: Database) -> SourceTable:
