@@ -45,6 +45,11 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("info", "health", "ping", "status"), ("whoami", "read_indices")),
     **dict.fromkeys(("login", "open", "init", "configure", "config"), ("connect", "profiles")),
     **dict.fromkeys(
+        ("SearchClient", "SearchClientSync", "CrawlerClient", "InsightsClient", "create_client"),
+        ("connect",)),
+    **dict.fromkeys(("init_index", "get_index"), ("search", "push")),
+    **dict.fromkeys(("wait_task", "wait_for_tasks", "wait_for_pending_update"), ("wait",)),
+    **dict.fromkeys(
         ("start_crawler", "crawl", "crawl_now", "start_crawl"),
         ("reindex_crawler", "run_crawler")),
     "stop_crawler": ("pause_crawler",),

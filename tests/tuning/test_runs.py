@@ -112,7 +112,7 @@ def test_a_run_has_its_parameters_and_the_ranking_of_the_index(measured: str) ->
     ("options", "words"),
     [
         ({"k": 0}, "from 1 to 1000"),
-        ({"k": "10"}, "from 1 to 1000 hits, not '10'"),
+        ({"k": "10"}, "`k` must be a whole number, not text"),
         ({"params": {"hitsPerPage": 3}}, "`k` is the number of hits"),
         ({"params": {"typoTolerence": False}}, "did you mean `typoTolerance`"),
         ({"queries": [3]}, "queries are a DataFrame"),

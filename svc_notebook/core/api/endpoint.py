@@ -16,6 +16,7 @@ from urllib.parse import quote
 import msgspec
 
 from svc_notebook.core.api.validation import (
+    LONE_SURROGATE,
     Text,
     UnknownName,
     advise_extra,
@@ -24,7 +25,7 @@ from svc_notebook.core.api.validation import (
     mark_list_text,
     read_text,
     required,
-    write_text,
+    write_query,
 )
 from svc_notebook.core.foreign_names import suggest_argument
 from svc_notebook.errors import BadInput, did_you_mean
@@ -146,7 +147,7 @@ class Endpoint:
         if self.verb == "GET":
             query, members = query | members, {}
         body = next(iter(by_place["body"].values()), members or None)
-        texts = {name: write_text(value) for name, value in query.items() if value is not None}
+        texts = write_query(query) if query else {}
         return RequestSpec(self.verb, self.path.format_map(parts), texts, body, headers)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -269,7 +270,7 @@ def _quoted(name: str, text: str) -> str:
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
-        raise BadInput(f"`{name}` contains a lone surrogate, which is not valid Unicode") from None
+        raise BadInput(f"`{name}` {LONE_SURROGATE}") from None
 
 
 def describe_access(acl: Access) -> str:

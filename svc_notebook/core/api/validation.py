@@ -103,6 +103,7 @@ NAMES: dict[Any, str] = {
 BOOLEAN_WORDS = ("true", "false")
 # Maximum items of a comma-separated text; a parameter may have a lower limit.
 MAX_TEXT_ITEMS = 100_000
+LONE_SURROGATE = "contains a lone surrogate, which is not valid Unicode"
 _AT = re.compile(r" - at `\$(.*)`$")
 _CONVERTED_TYPES: set[Any] = set()
 _FIRST_CONVERSION = threading.RLock()
@@ -252,6 +253,23 @@ def write_text(value: Any) -> str:
     return str(value)
 
 
+def write_query(query: Mapping[str, Any]) -> dict[str, str]:
+    """Format the parameters of a query string as texts; those that are None are omitted."""
+    texts = {name: write_text(value) for name, value in query.items() if value is not None}
+    for name, text in texts.items():
+        if not is_unicode(text):
+            raise BadInput(f"`{name}` {LONE_SURROGATE}")
+    return texts
+
+
+def is_unicode(text: str) -> bool:
+    """Return whether UTF-8 can encode a text."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
 def place(name: str, key: str) -> str:
     """Return `name.key`, or `key` alone at the top level."""
     return f"{name}.{key}" if name else key
@@ -271,7 +289,7 @@ def _converted(value: Any, declared: Any, name: str, *, strict: bool) -> Any:
         raise _refusal(error, declared, name) from None
     except UnicodeEncodeError:
         at = f"`{name}`" if name else "the body"
-        raise BadInput(f"{at} contains a lone surrogate, which is not valid Unicode") from None
+        raise BadInput(f"{at} {LONE_SURROGATE}") from None
     except RecursionError:
         raise BadInput(f"{f'`{name}`' if name else 'the body'}: nested too deeply") from None
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypedDict, TypeVar, Unpack
 
 import msgspec
 
-from svc_notebook.core.api.validation import write_text
+from svc_notebook.core.api.validation import write_query
 from svc_notebook.data.client.hosts import HostChoice, Hosts, build_hosts, is_loopback
 from svc_notebook.data.client.retry import RetryPolicy, check_seconds
 from svc_notebook.data.client.secret import NO_SECRET, Secret
@@ -240,10 +240,7 @@ class RequestOptions:
 
     def add_query(self, query: Mapping[str, str]) -> dict[str, str]:
         """Merge the query parameters of the options into the given ones, which they override."""
-        members = {
-            name: write_text(value) for name, value in self.query.items() if value is not None
-        }
-        return {**query, **members}
+        return {**query, **write_query(self.query)} if self.query else {**query}
 
 
 def _check_header(name: object, value: object) -> None:

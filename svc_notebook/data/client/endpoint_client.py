@@ -20,7 +20,7 @@ from svc_notebook.core.api import (
 )
 from svc_notebook.core.api.declaration import Asynchronous
 from svc_notebook.core.api.endpoint import Interface, Verb
-from svc_notebook.core.api.validation import write_text
+from svc_notebook.core.api.validation import LONE_SURROGATE, write_query
 from svc_notebook.core.foreign_names import suggest_method
 from svc_notebook.data.client import tasks as waiting
 from svc_notebook.data.client.background_loop import regular_wake_ups
@@ -28,7 +28,7 @@ from svc_notebook.data.client.config import ClientConfig, Options, Response
 from svc_notebook.data.client.response_checks import check_answer
 from svc_notebook.data.client.tasks import OnProgress, Tasks, WriteHistory
 from svc_notebook.data.client.transport.sender import HttpSender
-from svc_notebook.errors import BadInput, did_you_mean, lacking_attribute
+from svc_notebook.errors import BadArgument, BadInput, did_you_mean, lacking_attribute
 
 # Characters of a path that are not encoded; a percent sign starts an encoded character.
 PATH_SAFE = "/%~!$&'()*+,;=:@"
@@ -40,6 +40,11 @@ class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi, AnalyticsAp
     """A client with the endpoints, custom calls and the wait for tasks, on any event loop."""
 
     def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
+        if not isinstance(connection, ClientConfig):
+            raise BadArgument(
+                "a client takes a ClientConfig; svc.connect(url=..., app_id=..., api_key=...) "
+                "returns a client"
+            )
         self.connection = connection
         self.sender = sender or HttpSender(connection)
         self.written = WriteHistory()
@@ -283,7 +288,7 @@ def _write_query(query: Mapping[str, Any] | None) -> dict[str, str]:
     """Return the parameters of a query string as texts; those without a value are omitted."""
     if not isinstance(query, Mapping | None):
         raise BadInput("`query` must be a dict of names and values: query={'page': 2}")
-    return {name: write_text(value) for name, value in (query or {}).items() if value is not None}
+    return write_query(query or {})
 
 
 def make_custom(
@@ -335,7 +340,7 @@ def _read_path(path: object) -> str:
     try:
         return "/" + quote(path.removeprefix("/"), safe=PATH_SAFE)
     except UnicodeEncodeError:
-        raise BadInput("`path` contains a lone surrogate, which is not valid Unicode") from None
+        raise BadInput(f"`path` {LONE_SURROGATE}") from None
 
 
 def _template(path: str) -> str:

@@ -251,7 +251,7 @@ def _place(cursor: str | BrowsePosition | None) -> BrowsePosition:
 
 
 def _check_size(chunksize: int) -> None:
-    if not isinstance(chunksize, int) or chunksize < 1:
+    if chunksize < 1:
         raise BadInput(f"`chunksize` must be a number of rows, 1 or more, not {chunksize!r}")
 
 

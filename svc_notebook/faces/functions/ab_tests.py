@@ -24,6 +24,8 @@ from svc_notebook.errors import BadInput
 from svc_notebook.faces.functions.ab_test_report import ABTestReport, build_report
 from svc_notebook.faces.functions.text_values import read_variant
 
+MAX_DAYS = 3650  # of a test
+
 
 class Estimate(TypedDict):
     """The number of searches that an A/B test needs, and its duration."""
@@ -115,8 +117,8 @@ async def add_ab_test(
     """
     if (metric is None) != (effect is None):
         raise BadInput("give both `metric` and `effect`, or neither")
-    if days <= 0:
-        raise BadInput(f"`days` must be more than 0, not {days:g}")
+    if not 0 < days <= MAX_DAYS:
+        raise BadInput(f"`days` must be more than 0 and at most {MAX_DAYS}, not {days:g}")
     if not 0 < traffic < 100:
         raise BadInput(f"`traffic` must be between 1 and 99, not {traffic}")
     if isinstance(variant, str):

@@ -77,8 +77,9 @@ async def explain(
     1     2       tie  LMP-003
     """
     aio = asynchronous(client)
-    search: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}
-    answer = await aio.search(index, query, attributesToHighlight=[], **search)
+    needed = {"getRankingInfo": True, "attributesToRetrieve": ["*"], "attributesToHighlight": []}
+    search: Any = {**params, **needed}
+    answer = await aio.search(index, query, **search)
     ranking = await ranking_of(aio, index)
     start = first_rank(answer)
     searchable = ranking.get("searchableAttributes") or ()

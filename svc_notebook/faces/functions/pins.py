@@ -75,7 +75,7 @@ async def pin(
     >>> svc.search("products", "desk lamp")["objectID"].iloc[0]
     'LMP-004'
     """
-    if isinstance(position, bool) or not isinstance(position, int) or position < 0:
+    if position < 0:
         raise BadInput(f"`position` must be an integer, 0 for the first position, not {position!r}")
     aio, name = asynchronous(client), id_text(object_id)
     await _check_record(aio, index, name)
@@ -296,8 +296,6 @@ async def revise_rule(
     revise: Callable[[Consequence], dict[str, Any]],
 ) -> WriteSummary:
     """Change the consequence of the rule of a query, and record the change in the journal."""
-    if not isinstance(query, str):
-        raise BadInput(f"`query` must be text, not {query!r}")
     async with AsyncExitStack() as stack:
         if not is_scratch(index):  # temporary indices have no journal
             await stack.enter_async_context(journalled_write.alone(client, index))

@@ -416,8 +416,7 @@ def _parts(given: OneOrMany | None) -> tuple[Part, ...]:
 
 
 def _choice(filters: str, sample: int | None, seed: int, judgments: Table | None) -> RecordChoice:
-    if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int)
-                               or sample < 0):  # fmt: skip
+    if sample is not None and sample < 0:
         raise BadInput(f"`sample` must be a number of records, 0 or more, not {sample!r}")
     named = () if judgments is None else check_judgments(judgments)["objectID"].unique()
     return RecordChoice(filters, sample, check_seed(seed), tuple(sorted(named)))

@@ -154,8 +154,8 @@ async def rate(
     return judged
 
 
-def _check_options(judge: Any, batch: Any) -> None:
-    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= MAX_BATCH_PAIRS:
+def _check_options(judge: Any, batch: int) -> None:
+    if not 1 <= batch <= MAX_BATCH_PAIRS:
         raise BadInput(f"`batch` is from 1 to {MAX_BATCH_PAIRS} pairs, not {batch!r}")
     if not callable(judge):
         raise BadInput("`judge` is a function of a batch of pairs")

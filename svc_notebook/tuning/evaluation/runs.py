@@ -102,7 +102,7 @@ async def run(
     2        mug     1  MUG-001      20
     3        mug     2  MUG-002      20
     """
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_HITS_PER_QUERY:
+    if not 1 <= k <= MAX_HITS_PER_QUERY:
         raise BadInput(f"`k` must be from 1 to {MAX_HITS_PER_QUERY} hits, not {k!r}")
     caller = asynchronous(client)
     shared = _check_params(params)

@@ -133,7 +133,7 @@ async def _read_allowed(
 
 
 def _check_options(k: int, k1: float, b: float, method: str) -> None:
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_HITS_PER_QUERY:
+    if not 1 <= k <= MAX_HITS_PER_QUERY:
         raise BadInput(f"`k` is from 1 to {MAX_HITS_PER_QUERY} hits, not {k!r}")
     if not k1 >= 0 or not 0 <= b <= 1:
         raise BadInput(f"`k1` is 0 or more and `b` from 0 to 1, not {k1!r} and {b!r}")

@@ -126,6 +126,7 @@ def test_an_unknown_argument_is_refused_before_it_is_sent(row: Endpoint) -> None
         ("search", {"index": "", "query": "x"}, "`index` is empty"),
         ("search", {"index": "a\ud83d"}, "`index` contains a lone surrogate"),
         ("get_object", {"index": "i", "object_id": "\ud83d"}, "`object_id` contains a lone"),
+        ("list_crawlers", {"name": "\ud83d"}, "`name` contains a lone"),
         ("search", {"index": "i", "queryType": "all"}, "not one of prefixLast, prefixAll"),
         ("search", {}, "missing a required argument: 'index'"),
         ("set_settings", {"index": "i", "settings": {"ranknig": []}}, "did you mean `ranking`"),

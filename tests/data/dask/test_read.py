@@ -158,7 +158,7 @@ def test_what_was_read_can_be_pushed_on(client: Client, films: str, index: str) 
         ("year", {"divisions": []}, "must be the bounds of a number"),
         ("year", {"divisions": [1900, "x"]}, "must be the bounds of a number"),
         ("year", {"divisions": [float("nan")]}, "must be the bounds of a number"),
-        ("year", {"divisions": 1900}, "must be the bounds of a number"),
+        ("year", {"divisions": 1900}, "`divisions` must be a list, not a number"),
     ],
 )
 def test_what_cannot_be_divided_is_refused_with_advice(

@@ -15,7 +15,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.core.foreign_names import FUNCTIONS, suggest_argument
 from svc_notebook.data.declarations.arguments import check_arguments
-from svc_notebook.errors import BadArgument
+from svc_notebook.errors import BadArgument, BadInput
 from svc_notebook.faces.accessors import FrameAccessor, SeriesAccessor
 
 MODULES: dict[str, ModuleType] = {
@@ -137,6 +137,36 @@ def test_a_known_name_comes_before_one_of_another_tool() -> None:
     assert suggest_argument("limit", ["hitsPerPage"], function="read_browse") == ""
 
 
+# By plain types of parameters: a value that is accepted, and one that is not.
+TYPES: dict[str, tuple[Any, Any]] = {
+    "str": ("a", 3), "int": (1, "3"), "float": (0.5, "0.5"), "bool": (True, "false"),
+    "OneOrMany": ("a", 3), "Sequence[str]": (["a"], 3), "Iterable[Any]": (["a"], 3),
+    "Sequence[Any]": (["a"], 3), "str | Path": ("a", 3), "str | os.PathLike[str]": ("a", 3),
+    "Mapping[str, Any]": ({}, "a"), "str | Mapping[str, Any]": ("a", 3),
+}  # fmt: skip
+
+
+def test_values_of_another_type_are_refused_by_the_name_of_the_parameter() -> None:
+    offenders, checked = [], 0
+    for path, function in public_functions():
+        parameters = [
+            p for p in inspect.signature(function).parameters.values()
+            if p.kind is not p.VAR_KEYWORD and p.name not in ("progress", "self")
+        ]  # fmt: skip
+        types = {p.name: TYPES.get(str(p.annotation).removesuffix(" | None")) for p in parameters}
+        required = [p.name for p in parameters if p.default is p.empty]
+        given = {name: (types[name] or ("", ""))[0] for name in required}
+        for name, values in types.items():
+            if values is not None:
+                checked += 1
+                message = refusal(function, **{**given, name: values[1]})
+                if not message.startswith(f"BadInput: `{name}` must be "):
+                    offenders.append(f"{path}: {message}")
+
+    assert checked > 500
+    assert offenders == []
+
+
 @pytest.mark.parametrize("value", [np.int64(3), np.float64(0.5), np.bool_(True), np.str_("x")])
 def test_cells_of_a_table_are_values_of_python(value: Any) -> None:
     @check_arguments
@@ -151,3 +181,26 @@ def test_cells_of_a_table_are_values_of_python(value: Any) -> None:
     assert take(value, second=value) == (plain, plain)
     assert asyncio.run(take_later(value, second=value)) == (plain, plain)
     assert take(np.timedelta64(1, "D"), second=1) == (np.timedelta64, int)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ANY.add_ab_test("i", "j", days=float("nan")), "`days` must be a number, not NaN"),
+        (lambda: ANY.export("i", "a.csv", columns=["a", 1]), "`columns[1]` must be text, not a "),
+        (lambda: ANY.search(None), "`index` must be text, not None"),
+        (lambda: ANY.search("i", highlight="no"), "`highlight` must be True or False, not text"),
+        (lambda: ANY.read_logs({}), "`limit` must be a whole number, not a dict"),
+    ],
+)
+def test_what_a_value_is_instead_is_named(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        call()
+
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("kind", [svc.Client, svc.AsyncClient])
+def test_the_arguments_of_the_official_client_are_answered_with_connect(kind: Any) -> None:
+    with pytest.raises(BadArgument, match=r"svc\.connect\(url=\.\.\., app_id=\.\.\., api_key"):
+        kind("APPLICATION", "0" * 32)

@@ -120,6 +120,12 @@ def test_ranks_go_on_from_page_to_page(index: str) -> None:
     assert second["rank"].tolist() == [4, 5]
 
 
+def test_parameters_that_an_explanation_needs_can_be_given(index: str) -> None:
+    given = {"attributesToHighlight": ["name"], "attributesToRetrieve": [], "getRankingInfo": False}
+
+    assert svc.explain(index, "lamp", **given).equals(svc.explain(index, "lamp"))  # type: ignore[arg-type]
+
+
 def test_an_order_by_an_attribute_is_named(index: str) -> None:
     svc.settings(index, ranking=["asc(name)", "typo"])
 

@@ -152,10 +152,13 @@ def test_the_replicas_get_it_too(index: str) -> None:
         (lambda index: svc.unpin(index, "lamp", "1"), "`1` is not pinned for the query `lamp`"),
         (lambda index: svc.unhide(index, "lamp", "1"), "`1` is not hidden for the query `lamp`"),
         (lambda index: svc.pin(index, "lamp", "1", -1), "0 for the first position, not -1"),
-        (lambda index: svc.pin(index, "lamp", "1", True), "0 for the first position, not True"),
+        (
+            lambda index: svc.pin(index, "lamp", "1", True),
+            "`position` must be a whole number, not True",
+        ),
         (
             lambda index: svc.pin(index, 7, "1"),  # type: ignore[arg-type]
-            "`query` must be text, not 7",
+            "`query` must be text, not a number",
         ),
     ],
 )

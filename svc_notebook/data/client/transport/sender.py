@@ -17,7 +17,7 @@ import httpx
 
 from svc_notebook.core.api import Endpoint, RequestSpec
 from svc_notebook.core.api.endpoint import Decode
-from svc_notebook.core.api.validation import write_text
+from svc_notebook.core.api.validation import write_query
 from svc_notebook.core.release import read_version
 from svc_notebook.data.client.config import (
     NO_OPTIONS,
@@ -251,8 +251,7 @@ def _with_extra(endpoint: Endpoint, spec: RequestSpec, extra: Mapping[str, Any])
     if not extra:
         return spec
     if endpoint.verb == "GET":
-        texts = {name: write_text(value) for name, value in extra.items()}
-        return spec._replace(query={**spec.query, **texts})
+        return spec._replace(query={**spec.query, **write_query(extra)})
     return spec._replace(body=merge_extra(endpoint.name, spec.body, extra))
 
 
