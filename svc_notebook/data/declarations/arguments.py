@@ -6,12 +6,10 @@ import sys
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from inspect import Parameter, Signature, iscoroutinefunction, signature
-from math import isnan
-from numbers import Integral, Real
-from os import PathLike
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar, cast
 
-from svc_notebook.core.api.validation import FOUND, WANTED, hints
+from svc_notebook.core.api.plain_types import PlainType, plain_type
+from svc_notebook.core.api.validation import hints
 from svc_notebook.core.foreign_names import suggest_argument
 from svc_notebook.errors import BadArgument, BadInput, CallFailed, SvcError
 
@@ -20,43 +18,6 @@ MAX_LISTED_NAMES = 12
 SELF = "self"
 # The kinds of dtypes of booleans, integers, floats and texts; an interval would be a bare number.
 SCALAR_PLAIN_TYPES = frozenset("biufU")
-
-
-class _PlainType(NamedTuple):
-    """What values of one annotation are: their classes, those of them refused, and their name.
-
-    The items of a list are of the type `item`.
-    """
-
-    classes: tuple[Any, ...]
-    name: str
-    refused: tuple[Any, ...] = ()
-    item: Any = None
-
-    def accepts(self, value: Any) -> bool:
-        return isinstance(value, self.classes) and not isinstance(value, self.refused)
-
-
-_LIST, _DICT = _PlainType((Iterable,), WANTED["array"]), _PlainType((Mapping,), "a dict")
-_PATH, _TEXT = _PlainType((str, PathLike), "a path"), _PlainType((str,), WANTED["str"])
-# What is checked of annotations as they are written; the functions check all others. A number is
-# taken for a switch, as in Python, and text is not: "false" would be true.
-_PLAIN_TYPES = {
-    "str": _TEXT,
-    "int": _PlainType((Integral,), WANTED["int"], (bool,)),
-    "float": _PlainType((Real,), WANTED["float"], (bool,)),
-    "bool": _PlainType((bool, Integral), "True or False"),
-    **dict.fromkeys(("str | os.PathLike[str]", "str | PathLike[str]", "str | Path"), _PATH),
-    **dict.fromkeys(
-        ("OneOrMany", "Iterable[Any]", "Sequence[Any]", "Sequence[float]", "str | Iterable[str]",
-         "str | Sequence[str]"), _LIST),
-    "Sequence[str]": _LIST._replace(item=_TEXT),
-    **dict.fromkeys(
-        ("Mapping[str, Any]", "Mapping[str, str]", "Mapping[str, float]", "Mapping[float, float]"),
-        _DICT),
-    "str | Mapping[str, Any]": _PlainType((str, Mapping), f"{WANTED['str']} or {_DICT.name}"),
-}  # fmt: skip
-_OPTIONAL = " | None"
 
 # Sessions are a layer above declarations. A call runs in the background thread, which imports
 # nothing: a user's thread may hold the lock of a module.
@@ -127,42 +88,17 @@ def _check_types(
     if len(args) > len(placed):  # the call reports it
         return
     for name, value in (*zip(placed, args, strict=False), *kwargs.items()):
-        plain = types.get(name)
-        if plain is None:
-            continue
-        if not plain.accepts(value):
-            raise BadInput(f"`{name}` must be {plain.name}, not {_name_type(value)}")
-        if isinstance(value, float) and isnan(value):
-            raise BadInput(f"`{name}` must be {plain.name}, not NaN")
-        for number, item in enumerate(value if plain.item and isinstance(value, list) else ()):
-            if not plain.item.accepts(item):
-                position = f"{name}[{number}]"
-                raise BadInput(f"`{position}` must be {plain.item.name}, not {_name_type(item)}")
+        if plain := types.get(name):
+            plain.check(value, name)
 
 
 @cache
-def _plain_types(function: Callable[..., Any]) -> tuple[tuple[str, ...], Mapping[str, _PlainType]]:
+def _plain_types(function: Callable[..., Any]) -> tuple[tuple[str, ...], Mapping[str, PlainType]]:
     """Return the parameters that can be given without a name, and the types that are checked."""
     parameters = signature(function).parameters.values()
     placed = tuple(p.name for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD)
-    types = {}
-    for parameter in parameters:
-        written = str(parameter.annotation)
-        if plain := _PLAIN_TYPES.get(written.removesuffix(_OPTIONAL)):
-            is_optional = written.endswith(_OPTIONAL) or parameter.default is None
-            classes = (*plain.classes, type(None)) if is_optional else plain.classes
-            types[parameter.name] = plain._replace(classes=classes)
-    return placed, types
-
-
-def _name_type(value: Any) -> str:
-    """Return what a value is, as the plain types are named."""
-    if value is None or isinstance(value, bool):
-        return str(value)
-    if isinstance(value, Mapping):
-        return _DICT.name
-    names = {int: "int", float: "float", str: "str", list: "array"}
-    return FOUND.get(names.get(type(value), ""), f"a `{type(value).__name__}`")
+    types = {p.name: plain_type(str(p.annotation), optional=p.default is None) for p in parameters}
+    return placed, {name: plain for name, plain in types.items() if plain}
 
 
 def register_adviser(advise: Adviser) -> Adviser:

@@ -5,12 +5,14 @@ The cursor of an increment is the highest value of a column, or the files, of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import datetime as dt
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from svc_notebook.core.api.plain_types import plain_type
 from svc_notebook.core.api.values import read_pairs
 from svc_notebook.core.foreign_names import suggest_argument
 from svc_notebook.errors import BadInput, did_you_mean
@@ -71,6 +73,15 @@ MIN_PART_CHARACTERS = 20
 CHARACTER_OPTIONS = ("separator", "quote", "comment")
 # The `path` of a JSON document that is one record, whatever lists are inside.
 WHOLE_PATH = ""
+# The options that name columns.
+COLUMN_OPTIONS = {"columns", "geo", "id", *PAIRED, "split", "list_separator"}
+# The forms of options that a caller gives otherwise than they are kept.
+FORMS = {
+    **dict.fromkeys(("columns", "geo"), "Sequence[str]"),
+    **dict.fromkeys(("rename", "computed"), "Mapping[str, str]"),
+    "list_separator": "str | Mapping[str, Any]",
+    "split": "Mapping[str, Any]",
+}
 COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
 
 
@@ -87,7 +98,7 @@ class RowOptions(TypedDict, total=False):
     split: Mapping[str, int] | None
     distinct: str
     nulls: Nulls | Mapping[str, Nulls]
-    timezone: str | None
+    timezone: str | dt.tzinfo | None
     duplicates: Duplicates
     action: Action
     operations: Mapping[str, str] | None
@@ -176,8 +187,17 @@ class LoadSettings:
             raise BadInput(f"`{name}` is not an option of a load{suggest_argument(name, names)}")
         named = {name: value for name, value in given.items() if value is not None}
         _read_mappings(named)
+        if isinstance(named.get("timezone"), dt.tzinfo):
+            named["timezone"] = _name_zone(named["timezone"])
+        for name in COLUMN_OPTIONS & named.keys():
+            named[name] = _name_columns(named[name])
+        if "id" in named:
+            named["id"] = _name_column(named["id"])
         if isinstance(named.get("columns"), str):
             raise BadInput(f"`columns` must be a list of names: columns=[{named['columns']!r}]")
+        for name in {*FORMS} & named.keys():
+            if plain := plain_type(FORMS[name]):
+                plain.check(named[name], name)
         for name in {"columns", "geo"} & named.keys():
             named[name] = tuple(named[name])
         if not isinstance(named.get("id", ""), str):
@@ -185,6 +205,9 @@ class LoadSettings:
         return cls(**named)
 
     def __post_init__(self) -> None:
+        for option in fields(self):
+            if plain := plain_type(str(option.type)):
+                plain.check(getattr(self, option.name), option.name)
         given = self.nulls if isinstance(self.nulls, Mapping) else {"": self.nulls}
         _check_each("nulls", given.values(), get_args(Nulls))
         _check_each("dtype", self.dtype.values(), get_args(Kind))
@@ -210,6 +233,8 @@ class LoadSettings:
             _check_character(name, getattr(self, name))
         if self.quote is not None and self.quote == (self.separator or ","):
             raise BadInput("`quote` and `separator` must differ; if `quote` is ',', pass both")
+        if self.header is not None and not isinstance(self.header, bool):
+            raise BadInput("`header` must be True or False; `skip` is the number of lines above")
         for name in COUNT_OPTIONS:
             _check_count(name, getattr(self, name))
         _check_count("skip", self.skip, minimum=0)
@@ -349,6 +374,27 @@ def _read_mappings(named: dict[str, Any]) -> None:
             named[name] = {column: read(value) for column, value in named[name].items()}
 
 
+def _name_columns(given: Any) -> Any:
+    """Return names of columns, or values by column, with the texts that integers are sent as.
+
+    A table without a header has integers as names.
+    """
+    if isinstance(given, Mapping):
+        return {_name_column(column): value for column, value in given.items()}
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        return given
+    return list(map(_name_column, given))
+
+
+def _name_column(name: Any) -> Any:
+    return str(name) if hasattr(name, "__index__") and not isinstance(name, bool) else name
+
+
+def _name_zone(zone: dt.tzinfo) -> str:
+    """Return the name of a time zone; an offset without a name has none, and is refused later."""
+    return str(getattr(zone, "key", None) or getattr(zone, "zone", None) or zone.tzname(None))
+
+
 def join_names(names: Sequence[str]) -> str:
     """Return the id of one column, or the template of an id of several columns."""
     if not names or not all(isinstance(name, str) for name in names):
@@ -372,8 +418,8 @@ def _check_character(option: str, value: object) -> None:
         )
 
 
-def _check_count(option: str, value: object, minimum: int = 1) -> None:
-    if value is not None and (not isinstance(value, int) or value < minimum):
+def _check_count(option: str, value: int | None, minimum: int = 1) -> None:
+    if value is not None and value < minimum:
         raise BadInput(f"`{option}` must be a whole number, {minimum} or more, not {value!r}")
 
 
