@@ -312,8 +312,11 @@ def _refusal(error: msgspec.ValidationError, declared: Any, name: str) -> BadInp
     text = str(error)
     position = _AT.search(text)
     text = _AT.sub("", text)
-    if (wrong := _WORD.match(text)) and (words := literals(_member(declared, position))):
+    member = _member(declared, position)
+    if (wrong := _WORD.match(text)) and (words := literals(member)):
         text = f"`{wrong[1]}` is not one of {', '.join(words)}"
+        if any(get_origin(kind) is list for kind in alternatives(member)):
+            text += f", nor a list such as {write_text([wrong[1]])}"
     at = f"{name}{position[1] if position else ''}".lstrip(".")
     subject = f"`{at}`" if at else "the body"
     if should := word_mismatch(text):

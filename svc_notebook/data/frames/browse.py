@@ -241,7 +241,7 @@ class _Shape:
 
 
 def _place(cursor: str | BrowsePosition | None) -> BrowsePosition:
-    if isinstance(cursor, Mapping):
+    if isinstance(cursor, Mapping) and {"cursor", "skip"} <= cursor.keys():
         return cursor
     if cursor is not None and not isinstance(cursor, str):
         raise BadInput(

@@ -64,6 +64,8 @@ UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
 DEFAULT_UNDO_ROWS = 100_000
+# Concurrent batches or partitions; each is a task of the event loop.
+MAX_IN_FLIGHT = 1024
 # Options that belong to one load, and not to the form of its source.
 OPTIONS_OF_ONE_LOAD = ("limit", "cursor", "salt", "spread")
 # The attribute that all parts of a text share.
@@ -322,10 +324,10 @@ class SendSettings:
     skip_rejected: bool = True
 
     def __post_init__(self) -> None:
-        if self.in_flight is not None and self.in_flight < 1:
-            raise BadInput("`in_flight` must be 1 or more")
+        if self.in_flight is not None and not 1 <= self.in_flight <= MAX_IN_FLIGHT:
+            raise BadInput(f"`in_flight` must be from 1 to {MAX_IN_FLIGHT:,}, not {self.in_flight}")
         _check_count("per_second", self.per_second)
-        if not isinstance(self.undo_rows, int) or self.undo_rows < 0:
+        if self.undo_rows < 0:
             raise BadInput(f"`undo_rows` must be a whole number, 0 or more, not {self.undo_rows!r}")
         check_min_share(self.min_share, self.if_exists)
 

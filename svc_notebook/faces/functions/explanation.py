@@ -10,6 +10,7 @@ from pandas import DataFrame
 
 from svc_notebook.core.api.attributes import compared_attributes, filtered_attributes
 from svc_notebook.core.api.parameters import SearchOptions, SearchParams
+from svc_notebook.core.api.validation import check_members
 from svc_notebook.core.display import format_count, shorten
 from svc_notebook.data.client import FilterFault, check_filters
 from svc_notebook.data.declarations import public, verb
@@ -163,7 +164,7 @@ async def why(
     2                “lamp”     0     40
     """
     aio = asynchronous(client)
-    given: dict[str, Any] = {**params, "query": query}
+    given = check_members({**params, "query": query}, SearchParams, "")
     counts = await count_conditions(aio, index, given)
     faults = await check_filters(aio, index, given)
     rows = [

@@ -77,6 +77,8 @@ def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
     >>> len(svc.tuning.check_runs("run.csv"))
     10
     """
+    if not isinstance(frame, DataFrame):
+        raise BadInput("a DataFrame is written: pd.DataFrame(rows) makes one of a list of rows")
     target = expand_path(path)
     if not is_table_file(target):
         raise BadInput(f"unsupported format `{target.suffix}`; use {' or '.join(KINDS)}")

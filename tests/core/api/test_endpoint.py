@@ -128,6 +128,11 @@ def test_an_unknown_argument_is_refused_before_it_is_sent(row: Endpoint) -> None
         ("get_object", {"index": "i", "object_id": "\ud83d"}, "`object_id` contains a lone"),
         ("list_crawlers", {"name": "\ud83d"}, "`name` contains a lone"),
         ("search", {"index": "i", "queryType": "all"}, "not one of prefixLast, prefixAll"),
+        (
+            "search",
+            {"index": "i", "removeStopWords": "en"},
+            r"`en` is not one of true, false, nor a list such as \[\"en\"\]",
+        ),
         ("search", {}, "missing a required argument: 'index'"),
         ("set_settings", {"index": "i", "settings": {"ranknig": []}}, "did you mean `ranking`"),
         ("batch", {"index": "i", "requests": [{"action": "ad"}]}, r"`requests\[0\].action`"),

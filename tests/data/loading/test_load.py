@@ -275,7 +275,7 @@ def test_a_source_without_rows_loads_nothing(client: Client, index: str) -> None
     [
         ({"if_exists": "repalce"}, "did you mean `replace`"),
         ({"resume": True}, "only a load of files"),
-        ({"in_flight": 0}, "1 or more"),
+        ({"in_flight": 0}, "from 1 to 1,024"),
         ({"bach": 1}, "did you mean `batch`"),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from svc_notebook.data.loading.options import LoadSettings
+from svc_notebook.data.loading.options import LoadSettings, SendSettings
 from svc_notebook.errors import BadInput
 from tests.data.loading.encoded_records import pack
 from tests.looping import loop_over
@@ -74,3 +74,9 @@ def test_a_value_of_another_type_is_refused(option: str, value: Any, message: st
         LoadSettings.of({option: value})
 
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [0, 1025, 10**30])
+def test_the_concurrency_is_bounded(value: int) -> None:
+    with pytest.raises(BadInput, match="`in_flight` must be from 1 to 1,024"):
+        SendSettings(in_flight=value)

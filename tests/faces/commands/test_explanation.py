@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
+from svc_notebook.errors import BadInput
 from svc_notebook.faces.functions.explanation import title_of
 from svc_notebook.tuning.evaluation.criteria import describe_value, ordinal
 from tests.conftest import Running
@@ -124,6 +125,14 @@ def test_parameters_that_an_explanation_needs_can_be_given(index: str) -> None:
     given = {"attributesToHighlight": ["name"], "attributesToRetrieve": [], "getRankingInfo": False}
 
     assert svc.explain(index, "lamp", **given).equals(svc.explain(index, "lamp"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "params", [{"filters": {"a": 1}}, {"filters": ["a:1"]}, {"numericFilters": 3}, {"facets": 3}]
+)
+def test_parameters_of_another_type_are_named(index: str, params: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match=f"`{next(iter(params))}` must be text"):
+        svc.why(index, "lamp", **params)
 
 
 def test_an_order_by_an_attribute_is_named(index: str) -> None:

@@ -42,7 +42,7 @@ from svc_notebook.data.loading.history.recorder import (
 )
 from svc_notebook.data.loading.load_plan.plan import LoadContract, LoadPlan
 from svc_notebook.data.loading.load_plan.row_errors import MAX_LISTED_ROWS
-from svc_notebook.data.loading.options import LoadSettings, SendSettings
+from svc_notebook.data.loading.options import MAX_IN_FLIGHT, LoadSettings, SendSettings
 from svc_notebook.data.loading.sending.batch_sender import DEFAULT_IN_FLIGHT, ConcurrencyLimiter
 from svc_notebook.data.loading.sending.existing_index import (
     AttributeLoss,
@@ -59,8 +59,6 @@ from svc_notebook.errors import BadInput, KeyRefused, ServiceBroken, Stopped, To
 if TYPE_CHECKING:
     from svc_notebook.data.client import AsyncClient
 
-# Partitions in flight if all workers have more threads; each is a task of the event loop.
-MAX_IN_FLIGHT = 1024
 # Attempts of one partition, each with all retries of its batches.
 MAX_ATTEMPTS = 4
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 # Records, over all partitions, from which columns and types are inferred.
 SAMPLE_RECORDS = 5_000
 MIN_SAMPLE_RECORDS_PER_PARTITION = 50
+MAX_PARTITIONS = 10_000
 # Nullable dtypes, so that values can be missing in every partition.
 NULLABLE = {"int64": "Int64", "uint64": "UInt64", "bool": "boolean"}
 # Facet values that a service returns, and those that filters name; the rest is one partition.
@@ -64,8 +65,8 @@ async def read_dask(
     unless `columns` and `dtype` are given.
     """
     dataframe, config = _import_dask()
-    if npartitions < 1:
-        raise BadInput("`npartitions` must be 1 or more")
+    if not 1 <= npartitions <= MAX_PARTITIONS:
+        raise BadInput(f"`npartitions` must be from 1 to {MAX_PARTITIONS:,}, not {npartitions}")
     _check_divisions(divisions)
     if columns is None:
         params = {**FULL_RECORD_PARAMS, **params}
