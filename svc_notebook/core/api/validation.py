@@ -217,6 +217,8 @@ def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str
 def read_text(text: str, declared: Any, name: str) -> Any:
     """Parse text of a query string by its declared type (api.md, Format: arrays in a URL)."""
     text = str(text)
+    if not (text.isascii() or is_unicode(text)):
+        raise BadInput(f"`{name}` {LONE_SURROGATE}")
     kinds = list(alternatives(declared))
     if text[:1] in ("[", "{") and kinds != [str]:
         try:
@@ -257,7 +259,7 @@ def write_query(query: Mapping[str, Any]) -> dict[str, str]:
     """Format the parameters of a query string as texts; those that are None are omitted."""
     texts = {name: write_text(value) for name, value in query.items() if value is not None}
     for name, text in texts.items():
-        if not is_unicode(text):
+        if not (text.isascii() or is_unicode(text)):
             raise BadInput(f"`{name}` {LONE_SURROGATE}")
     return texts
 
@@ -265,9 +267,10 @@ def write_query(query: Mapping[str, Any]) -> dict[str, str]:
 def is_unicode(text: str) -> bool:
     """Return whether UTF-8 can encode a text."""
     try:
-        return text.isascii() or bool(text.encode())
+        text.encode()
     except UnicodeEncodeError:
         return False
+    return True
 
 
 def place(name: str, key: str) -> str:

@@ -109,7 +109,7 @@ ENTRIES = {
     ),
     "since": SharedEntry(
         "since : str or datetime, default seven days before `until`",
-        "First day, in UTC, or age such as `30d`.",
+        "First day, in UTC: a date, `today`, `yesterday` or an age such as `30d`.",
         None,
     ),
     "tags": SharedEntry(

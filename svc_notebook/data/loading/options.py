@@ -6,6 +6,7 @@ The cursor of an increment is the highest value of a column, or the files, of th
 from __future__ import annotations
 
 import datetime as dt
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -423,6 +424,8 @@ def _check_character(option: str, value: object) -> None:
 def _check_count(option: str, value: int | None, minimum: int = 1) -> None:
     if value is not None and value < minimum:
         raise BadInput(f"`{option}` must be a whole number, {minimum} or more, not {value!r}")
+    if value is not None and value > sys.maxsize:
+        raise BadInput(f"`{option}` must be at most {sys.maxsize:,}, not {value!r}")
 
 
 def _check_zone(zone: str) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -307,15 +308,18 @@ async def read_searches(
     )  # fmt: skip
 
 
-def read_moment(given: Moment | None, name: str) -> int | None:
-    """Return a time, or an age such as `2h`, as milliseconds since 1970; raises `BadInput`."""
+def read_moment(given: Any, name: str) -> int | None:
+    """Return a time, or an age such as `2h`, as milliseconds since 1970; raises `BadInput`.
+
+    A number is refused, for it can count seconds or milliseconds, and so is a text that does not
+    begin with a year: pandas reads `1m` as a time of the year 1.
+    """
     if given is None:
         return None
     try:
-        if isinstance(given, str) and AGE.fullmatch(given):
-            moment = Timestamp.now(tz="UTC") - Timedelta(given.replace("d", "D"))
-        else:
-            moment = Timestamp(given)
+        moment = _parse_moment(given) if isinstance(given, str) else Timestamp(given)
+        if isinstance(given, Real):
+            raise ValueError("a number has no unit")
         moment = moment.tz_localize("UTC") if moment.tz is None else moment
         return int(moment.timestamp() * 1000)
     except (ValueError, TypeError, OverflowError) as error:
@@ -325,7 +329,24 @@ def read_moment(given: Moment | None, name: str) -> int | None:
         ) from error
 
 
+def _parse_moment(text: str) -> Timestamp:
+    """Read a text as a time or an age; raises `ValueError` for any other."""
+    now = Timestamp.now(tz="UTC")
+    if text == "now":
+        return now
+    if text in DAYS_AGO:
+        return now.normalize() - Timedelta(days=DAYS_AGO[text])
+    if AGE.fullmatch(text):
+        return now - Timedelta(text.replace("d", "D"))
+    if not BEGINS_WITH_YEAR.match(text):
+        raise ValueError("neither a time nor an age")
+    return Timestamp(text)
+
+
 AGE = re.compile(r"\d+(s|min|h|d)")
+BEGINS_WITH_YEAR = re.compile(r"\d{4}(-\d|$)")
+# Days, from midnight in UTC, that a text names.
+DAYS_AGO = {"today": 0, "yesterday": 1}
 
 
 @public(

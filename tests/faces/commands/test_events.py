@@ -13,6 +13,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.data.frames.schemas import EVENTS, SEARCHES, Schema
+from svc_notebook.errors import BadInput
 from svc_notebook.faces.functions.events import read_moment
 from tests.data.client.stub import Stub, answer
 from tests.faces.commands.conftest import sent, type_line
@@ -247,6 +248,21 @@ def test_a_file_may_hold_lists_with_commas_and_single_values(stub: Stub, tmp_pat
 )
 def test_times_without_a_zone_are_utc(given: Any, iso: str) -> None:
     assert read_moment(given, "since") == pd.Timestamp(iso).timestamp() * 1000
+
+
+@pytest.mark.parametrize(
+    "given", ["1m", "-1", "5 pm", 5, 1_700_000_000, 1.5, True, pd.NaT, "٣d", "12024-01-01"]
+)
+def test_what_is_neither_a_time_nor_an_age_is_refused(given: Any) -> None:
+    with pytest.raises(BadInput, match="`since` must be a time such as 2026-01-31"):
+        read_moment(given, "since")
+
+
+def test_a_day_is_named_by_its_midnight() -> None:
+    today, yesterday = read_moment("today", "since") or 0, read_moment("yesterday", "since") or 0
+
+    assert today == pd.Timestamp.now(tz="UTC").normalize().timestamp() * 1000
+    assert today - yesterday == 24 * 60 * 60 * 1000
 
 
 def test_an_age_lies_behind_now() -> None:

@@ -318,7 +318,7 @@ def refuse_unreadable(path: Path, given: Path, file_format: str, options: LoadSe
     encoding = options.encoding or sniff_encoding(sample)
     try:
         text = sample.decode(encoding, "replace")
-    except LookupError:
+    except (LookupError, ValueError):
         return  # the reader names the encodings
     if is_binary(text):
         raise BadInput(f"{given} is a binary file of an unknown format, which is not read; "
