@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypedDict, Unpack
+from uuid import UUID
 
 import pandas as pd
 
@@ -73,9 +74,9 @@ def _id_texts(ids: Iterable[Any]) -> list[str]:
 
 
 def id_text(given: Any) -> str:
-    """Convert an objectID to text; whole numbers are valid ids, also as floats."""
-    if isinstance(given, str) and given:
-        return given
+    """Convert an objectID to text; whole numbers are valid ids, also as floats, and UUIDs."""
+    if (isinstance(given, str) and given) or isinstance(given, UUID):
+        return str(given)
     if isinstance(given, float) and given.is_integer():
         return str(int(given))
     if isinstance(given, bool) or not isinstance(given, SupportsIndex) or isinstance(given, str):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import pytest
 
 from svc_notebook.data import frames
 from svc_notebook.data.client import Client, ClientConfig, Secret, background_loop
+from svc_notebook.data.frames.records import id_text
 from svc_notebook.errors import BadInput, CursorRepeated
 from tests.data.client.stub import Act, Stub, answer, serving
 from tests.data.frames.conftest import INDEX
@@ -47,6 +49,10 @@ def test_more_ids_than_one_request_takes(products: Client) -> None:
 @pytest.mark.parametrize("dtype", [int, float])
 def test_whole_numbers_are_ids_too(products: Client, dtype: type) -> None:
     assert records(products, np.array([3, 1], dtype))["price"].tolist() == [90, 30]
+
+
+def test_a_uuid_is_an_id() -> None:
+    assert id_text(UUID(int=1)) == "00000000-0000-0000-0000-000000000001"
 
 
 @pytest.mark.parametrize("bad", [None, 1.5, "", True, float("nan")])

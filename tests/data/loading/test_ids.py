@@ -294,3 +294,17 @@ def test_resuming_a_load_with_other_ids_is_refused(
         background_loop.run(loading.load(client.aio, path, index, resume=True))
 
     assert index not in [each["name"] for each in client.list_indices()["items"]]
+
+
+@pytest.mark.parametrize("source", ["frame", "dicts", "parquet", "ndjson", "arrow"])
+@pytest.mark.parametrize("rows", [3, 200])
+def test_a_whole_float_is_the_same_id_in_every_source(
+    source: str, rows: int, tmp_path: Path
+) -> None:
+    # A column of whole numbers with missing values is one of floats in pandas.
+    frame = pd.DataFrame({"sku": [*map(float, range(rows))], "n": [-0.0, *range(1, rows)]})
+    texts = [*map(str, range(rows))]
+
+    for column, expected in (("sku", texts), ("{sku}", texts), ("n", ["0", *texts[1:]])):
+        packed = pack(SOURCES[source](frame, tmp_path), id=column)
+        assert [record["objectID"] for record in packed.records] == expected

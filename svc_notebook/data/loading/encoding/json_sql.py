@@ -104,8 +104,13 @@ def as_text(field: TableColumn) -> str:
             f"WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {column}::VARCHAR END"
         )
     if field.type in ("JSON", WRITTEN):
-        # A JSON text loses its quotes; other values stay as they are.
-        return f"json_extract_string({column}::JSON, '$')"
+        # A JSON text loses its quotes, and ends with one, which no number does.
+        number = f"{column}::VARCHAR"
+        return (
+            f"CASE WHEN {number} = '-0.0' THEN '0' "
+            f"WHEN ends_with({number}, '.0') THEN left({number}, -2) "
+            f"ELSE json_extract_string({column}::JSON, '$') END"
+        )
     written = f"{column}::VARCHAR"
     # DuckDB omits the zero before the point if the type has no digit there.
     bare = re.fullmatch(r"DECIMAL\((\d+),\1\)", field.type)
