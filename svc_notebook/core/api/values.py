@@ -95,11 +95,14 @@ def _quote(value: Any) -> str:
 
 def read_seconds(value: object, name: str) -> object:
     """Return the seconds of a duration such as `24h` or `7d`; other values as they are."""
-    if not isinstance(value, str):
-        return value
-    match = _DURATION.fullmatch(value.strip().lower())
+    return parse_duration(value, name) if isinstance(value, str) else value
+
+
+def parse_duration(text: str, name: str) -> int:
+    """Return the seconds of a duration; raises `BadInput` for any other text."""
+    match = _DURATION.fullmatch(text.strip().lower())
     if not match:
-        raise BadInput(f"`{name}` must be seconds, or a duration such as 30min, 24h or 7d: {value}")
+        raise BadInput(f"`{name}` must be seconds, or a duration such as 30min, 24h or 7d: {text}")
     return int(match[1]) * SECONDS[match[2] or "s"]
 
 

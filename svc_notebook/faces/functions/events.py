@@ -16,6 +16,7 @@ from pandas.api.types import is_datetime64_any_dtype
 from svc_notebook.core.api.event_checks import MAX_EVENTS_PER_CALL, check_parts, check_token
 from svc_notebook.core.api.shapes import Event, EventType
 from svc_notebook.core.api.validation import hints
+from svc_notebook.core.api.values import SECONDS, parse_duration
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data import frames
 from svc_notebook.data.declarations import BodyDocument, accessor, accessor_only, public, verb
@@ -312,7 +313,7 @@ def read_moment(given: Any, name: str) -> int | None:
     """Return a time, or an age such as `2h`, as milliseconds since 1970; raises `BadInput`.
 
     A number is refused, for it can count seconds or milliseconds, and so is a text that does not
-    begin with a year: pandas reads `1m` as a time of the year 1.
+    begin with a year: pandas reads `1M` as a time of the year 1.
     """
     if given is None:
         return None
@@ -337,13 +338,13 @@ def _parse_moment(text: str) -> Timestamp:
     if text in DAYS_AGO:
         return now.normalize() - Timedelta(days=DAYS_AGO[text])
     if AGE.fullmatch(text):
-        return now - Timedelta(text.replace("d", "D"))
+        return now - Timedelta(seconds=parse_duration(text, "age"))
     if not BEGINS_WITH_YEAR.match(text):
         raise ValueError("neither a time nor an age")
     return Timestamp(text)
 
 
-AGE = re.compile(r"\d+(s|min|h|d)")
+AGE = re.compile(rf"\d+({'|'.join(SECONDS)})", re.ASCII)
 BEGINS_WITH_YEAR = re.compile(r"\d{4}(-\d|$)")
 # Days, from midnight in UTC, that a text names.
 DAYS_AGO = {"today": 0, "yesterday": 1}

@@ -9,10 +9,13 @@ import itertools
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 
+import attrs
+import msgspec
 import numpy as np
 import pandas as pd
 import pytest
@@ -243,3 +246,61 @@ def test_a_dict_of_lists_is_a_table_by_columns(kind: Callable[[list[Any]], Any])
 )  # fmt: skip
 def test_a_dict_with_lists_and_other_values_is_a_record(record: dict[str, Any]) -> None:
     assert values(record) == [record]
+
+
+@dataclass
+class Film:
+    """A record with named fields."""
+
+    id: str
+    tags: list[str]
+
+
+class FilmTuple(NamedTuple):
+    """The same as a named tuple."""
+
+    id: str
+    tags: list[str]
+
+
+class FilmStruct(msgspec.Struct):
+    """The same as a struct of msgspec."""
+
+    id: str
+    tags: list[str]
+
+
+@attrs.define
+class FilmOfAttrs:
+    """The same as a class of attrs."""
+
+    id: str
+    tags: list[str]
+
+
+class FilmModel:
+    """The same with the method of pydantic's models."""
+
+    def __init__(self, id: str, tags: list[str]) -> None:
+        self._members = {"id": id, "tags": tags}
+
+    def model_dump(self) -> dict[str, Any]:
+        return self._members
+
+
+@pytest.mark.parametrize("kind", [Film, FilmTuple, FilmStruct, FilmOfAttrs, FilmModel, dict])
+def test_objects_with_named_fields_are_records(kind: Callable[..., Any]) -> None:
+    films = [kind(id="1", tags=["a"]), kind(id="2", tags=[])]
+
+    assert pack(films, id="id").records == [
+        {"objectID": "1", "id": "1", "tags": ["a"]},
+        {"objectID": "2", "id": "2", "tags": []},
+    ]
+
+
+def test_the_rows_of_a_frame_are_records() -> None:
+    frame = pd.DataFrame({"id": ["1", "2"], "n": [5, 6]})
+
+    rows = pack(frame.itertuples(index=False), id="id").records
+
+    assert rows == pack(frame, id="id").records

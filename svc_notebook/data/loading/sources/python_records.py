@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import (
     AsyncIterable,
@@ -17,6 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, TypeGuard
 
+import msgspec
 import numpy as np
 import pandas as pd
 
@@ -231,6 +233,7 @@ class RecordStream:
 
     def add(self, item: Any) -> None:
         """Add one record."""
+        item = _as_dict(item)
         if reason := _reason_against(item):
             shown = repr(item)[:MAX_SHOWN_CHARACTERS]
             self.skipped.append(RowError(self.taken + 1, None, shown, reason))
@@ -310,6 +313,23 @@ class RecordStream:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _as_dict(item: Any) -> Any:
+    """Return an object with named fields as a dict, as pandas does; other items as they are."""
+    if isinstance(item, Mapping):
+        return item
+    if isinstance(item, msgspec.Struct):
+        return msgspec.structs.asdict(item)
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        return dataclasses.asdict(item)
+    # A named tuple, a model of pydantic, or an object of attrs.
+    for name in ("_asdict", "model_dump"):
+        if callable(convert := getattr(item, name, None)):
+            return convert()
+    if fields := getattr(item, "__attrs_attrs__", None):
+        return {field.name: getattr(item, field.name) for field in fields}
+    return item
 
 
 def _reason_against(item: object) -> str:
