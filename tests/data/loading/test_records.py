@@ -281,8 +281,8 @@ class FilmOfAttrs:
 class FilmModel:
     """The same with the method of pydantic's models."""
 
-    def __init__(self, id: str, tags: list[str]) -> None:
-        self._members = {"id": id, "tags": tags}
+    def __init__(self, **members: Any) -> None:
+        self._members = members
 
     def model_dump(self) -> dict[str, Any]:
         return self._members
