@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +18,7 @@ from pandas import DataFrame
 from pandas.testing import assert_frame_equal
 
 from svc_notebook.errors import BadInput, BadRecord
-from svc_notebook.tuning.tables.files import write_table
+from svc_notebook.tuning.tables.files import READ_KINDS, write_table
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from svc_notebook.tuning.tables.tables import check_judgments, check_queries, check_runs
 from tests.conftest import examples
@@ -94,7 +97,7 @@ def test_a_written_file_takes_the_place_of_the_old_one_at_once(tmp_path: Path) -
     ("name", "content", "words"),
     [
         ("no.csv", None, "cannot be read: No such file"),
-        ("runs.xls", b"", "unsupported format `.xls`; use .csv or .parquet"),
+        ("runs.xls", b"", "unsupported format `.xls`; use .csv, .parquet, .tsv, .xlsx"),
         ("bad.parquet", b"nothing", "cannot be read as a table"),
         ("empty.csv", b"", "cannot be read as a table"),
         ("bytes.csv", b"query\n\xff\n", "cannot be read as a table"),
@@ -274,3 +277,68 @@ def test_ratings_of_another_name_are_not_taken_as_missing(name: str) -> None:
     assert f"rename(columns={{'{name}': 'rating'}})" in str(caught.value)
     assert check_judgments([{**rows[0], "rating": 1}])["rating"].tolist() == [1.0]
     assert check_judgments([{"query": "lamp", "objectID": "1"}])["rating"].isna().all()
+
+
+def test_ids_of_judgments_are_those_of_records() -> None:
+    # Ids of a table that was merged are floats where a row had none.
+    given = [1, 1.0, np.int64(1), "1", UUID(int=1)]
+    judgments = [{"query": str(n), "objectID": value, "rating": 1} for n, value in enumerate(given)]
+
+    checked = check_judgments(judgments)
+
+    assert [*checked["objectID"]] == ["1", "1", "1", "1", str(UUID(int=1))]
+    for wrong in (1.5, True, b"1", ""):
+        with pytest.raises(BadRecord, match="row 0, `objectID`"):
+            check_judgments([{**judgments[0], "objectID": wrong}])
+
+
+def write_rows(path: Path, rows: list[dict[str, Any]]) -> Path:
+    """Write rows in the format that the suffix of a path names."""
+    frame, kind = DataFrame(rows), path.suffix.lower()
+    if kind == ".xlsx":
+        frame.to_excel(path, index=False)
+    elif kind == ".parquet":
+        frame.to_parquet(path, index=False)
+    elif kind == ".json":
+        frame.to_json(path, orient="records")
+    elif kind in (".jsonl", ".ndjson"):
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if kind == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize("kind", READ_KINDS)
+def test_judgments_are_the_same_from_every_format(kind: str, tmp_path: Path) -> None:
+    rows = [
+        {"query": "lamp", "objectID": "007", "rating": 2.5, "note": "NA"},
+        {"query": "2024", "objectID": "8", "rating": 0.0, "note": ""},
+    ]
+
+    judged = check_judgments(write_rows(tmp_path / f"judgments{kind.upper()}", rows))
+
+    assert_frame_equal(judged, check_judgments(rows))
+
+
+def test_tables_of_other_libraries_are_read() -> None:
+    rows = [{"query": "lamp", "objectID": "1", "rating": 2.0}]
+
+    tables: list[Any] = [pl.DataFrame(rows), pa.Table.from_pylist(rows)]
+    for table in tables:
+        assert_frame_equal(check_judgments(table), check_judgments(rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.json", b"[{", "is not valid JSON"),
+        ("a.ndjson", b'{"query": "a"}\nx\n', "is not valid JSON"),
+        ("a.json", b"[1]", "a list of rows as dicts"),
+        ("a.xlsx", b"PK", "cannot be read as a table"),
+    ],
+)
+def test_a_damaged_file_is_named(name: str, content: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(BadInput, match=words):
+        check_judgments(tmp_path / name)

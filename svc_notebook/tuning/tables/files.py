@@ -1,4 +1,4 @@
-"""Files of tuning tables: CSV for people, Parquet for large tables."""
+"""Files of tuning tables: CSV for people, Parquet for large tables; others are only read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from zipfile import BadZipFile
 
+import msgspec
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
@@ -22,7 +24,10 @@ from svc_notebook.errors import BadInput, unreadable, unwritable
 if TYPE_CHECKING:
     from svc_notebook.tuning.tables.schema import ColumnSchema
 
+# The formats that are written, and all that are read.
 KINDS = (".csv", ".parquet")
+JSON_KINDS, WORKBOOK = (".json", ".jsonl", ".ndjson"), ".xlsx"
+READ_KINDS = (*KINDS, ".tsv", WORKBOOK, *JSON_KINDS)
 # Separators of cells; a file with `;` has decimal commas.
 SEPARATORS = (",", ";", "\t")
 NUMERIC_DTYPES = ("float64", "Int64", "bool", "boolean")
@@ -30,26 +35,46 @@ FLAGS = {"true": True, "false": False}
 
 
 def is_table_file(name: str | os.PathLike[str]) -> bool:
-    """Return whether a name is that of a table file."""
-    return Path(name).suffix.lower() in KINDS
+    """Return whether a name is that of a file that is read as a table."""
+    return Path(name).suffix.lower() in READ_KINDS
 
 
 def read_table(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
     """Read a file; texts that look like numbers or missing values stay texts."""
     if not is_table_file(path) and not path.exists():
         raise BadInput(
-            f"there is no file {str(path)!r}; pass a table or a {' or '.join(KINDS)} file. "
+            f"there is no file {str(path)!r}; pass a table, or a file of {', '.join(READ_KINDS)}. "
             "measure(index, judgments) searches an index and scores it, and run(index, queries) "
             "returns the hits to compare"
         )
     if not is_table_file(path):
-        raise BadInput(f"unsupported format `{path.suffix}`; use {' or '.join(KINDS)}")
+        raise BadInput(f"unsupported format `{path.suffix}`; use {', '.join(READ_KINDS)}")
     try:
         return _read_parquet(path) if path.suffix.lower() == ".parquet" else _read(path, columns)
+    except ImportError as error:
+        extra = "excel" if path.suffix.lower() == WORKBOOK else "bulk"
+        raise BadInput(f"{path}: {error}; pip install 'svc-notebook[{extra}]'") from error
     except OSError as error:
         raise unreadable(path, error) from error
-    except ValueError as error:  # errors of pandas and Arrow for files of another format
+    except (ValueError, BadZipFile) as error:  # of libraries, for files of another format
         raise BadInput(f"{path} cannot be read as a table: {error}") from error
+
+
+def read_rows(path: Path) -> list[Any]:
+    """Read the rows of a file of JSON: a list, or an object on each line."""
+    try:
+        content = path.read_bytes()
+        is_list = path.suffix.lower() == ".json"
+        rows = msgspec.json.decode(content) if is_list else _decode_lines(content)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise BadInput(f"{path} is not valid JSON: {error}") from error
+    return rows if isinstance(rows, list) else [rows]
+
+
+def _decode_lines(content: bytes) -> list[Any]:
+    return [msgspec.json.decode(line) for line in content.splitlines() if line.strip()]
 
 
 def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
@@ -80,7 +105,7 @@ def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
     if not isinstance(frame, DataFrame):
         raise BadInput("a DataFrame is written: pd.DataFrame(rows) makes one of a list of rows")
     target = expand_path(path)
-    if not is_table_file(target):
+    if target.suffix.lower() not in KINDS:
         raise BadInput(f"unsupported format `{target.suffix}`; use {' or '.join(KINDS)}")
     plain = frame.copy(deep=False)
     for name in [name for name, dtype in plain.dtypes.items() if dtype == np.dtype(object)]:
@@ -112,14 +137,22 @@ def _read_parquet(path: Path) -> DataFrame:
 
 
 def _read(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
-    """Read CSV, also as spreadsheets save it; rows of empty cells are skipped."""
-    csv_format = _detect_format(path, columns)
-    names = [str(name) for name in pd.read_csv(path, nrows=0, index_col=False, **csv_format)]
+    """Read CSV, also as spreadsheets save it, or a workbook; rows of empty cells are skipped."""
+    is_workbook = path.suffix.lower() == WORKBOOK
+    csv_format = {} if is_workbook else _detect_format(path, columns)
+    header = (
+        pd.read_excel(path, nrows=0, engine="openpyxl")
+        if is_workbook
+        else pd.read_csv(path, nrows=0, index_col=False, **csv_format)
+    )
+    names = [str(name) for name in header]
     texts = {name: str for name in names if name in columns and columns[name].dtype == "str"}
     others = {name: [""] for name in names if name not in texts}
-    frame = _read_all(
-        path, names, dtype=texts, keep_default_na=False, na_values=others, **csv_format
-    )
+    kept: dict[str, Any] = {"dtype": texts, "keep_default_na": False, "na_values": others}
+    if is_workbook:
+        frame = DataFrame(pd.read_excel(path, engine="openpyxl", **kept))
+    else:
+        frame = _read_all(path, names, **kept, **csv_format)
     frame = frame[~(frame.isna() | (frame == "")).all(axis=1)].reset_index(drop=True)
     for name in texts.keys() & {"objectID"}:
         frame[name] = frame[name].where(frame[name] != "")

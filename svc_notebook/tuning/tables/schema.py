@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
-from svc_notebook.errors import BadRecord
+from svc_notebook.data.frames import id_text
+from svc_notebook.errors import BadInput, BadRecord
 
 RELEVANT_GRADE = 1.0
 RELEVANT_SHARE = 0.5  # of the best rating, on scales below 1 such as click-through rates
@@ -119,12 +120,13 @@ def read_text(value: Any) -> str:
 
 
 def read_id(value: Any) -> str:
-    """Read an objectID, which can be a whole number."""
-    whole = not isinstance(value, bool) and hasattr(value, "__index__")
-    text = str(value) if whole else read_text(value)
-    if not text:
+    """Read an objectID, which can be a whole number, also as a float, or a UUID."""
+    if isinstance(value, str) and not value:
         raise ValueError("the value is empty")
-    return text
+    try:
+        return id_text(read_text(value) if isinstance(value, str) else value)
+    except BadInput:
+        raise ValueError(f"expected a text, not {value!r}") from None
 
 
 def read_number(value: Any) -> float:

@@ -1,8 +1,8 @@
 """The tables of tuning: plain DataFrames, validated on entry.
 
 Judgments contain how relevant a hit is for a query, queries contain what is searched, runs contain
-what was found. Each can be a DataFrame, rows, or the path of a CSV or Parquet file. Your own
-columns are kept, after the known ones.
+what was found. Each can be a DataFrame, also of Polars, rows, or the path of a file of CSV, TSV,
+Parquet, Excel or JSON. Your own columns are kept, after the known ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pandas import DataFrame, Series
 
 from svc_notebook.core.files import expand_path
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean
-from svc_notebook.tuning.tables.files import is_table_file, read_table
+from svc_notebook.tuning.tables.files import JSON_KINDS, is_table_file, read_rows, read_table
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS, ColumnSchema, read_column
 
 # A DataFrame, rows as dicts, or the path of a CSV or Parquet file.
@@ -229,7 +229,12 @@ def _advise(missing: str, names: list[str]) -> str:
 def _take(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataFrame:
     """Convert a table of any form to a DataFrame with rows numbered from 0."""
     if isinstance(given, (str, os.PathLike)):
-        return read_table(expand_path(given), columns)
+        path = expand_path(given)
+        if path.suffix.lower() in JSON_KINDS:
+            return _from_rows(read_rows(path), columns, what)
+        return read_table(path, columns)
+    if callable(convert := getattr(given, "to_pandas", None)):  # of Polars or Arrow
+        given = convert()
     if isinstance(given, DataFrame):
         frame = given.reset_index(drop=True)
         frame.attrs = {}

@@ -350,7 +350,7 @@ ROW: dict[str, Any] = {"query": "q", "objectID": "a", "rating": 1.0}
     [
         ([{"query": "q", "objectId": "a"}], "need a column `objectID`; did you mean `objectId`"),
         ([{**ROW, "query": 7}], "row 0, `query`: expected a text"),
-        ([{**ROW, "objectID": 1.0}], "row 0, `objectID`"),
+        ([{**ROW, "objectID": 1.5}], "row 0, `objectID`"),
         ([{**ROW, "objectID": ""}], "empty"),
         ([{**ROW, "rating": -1}], "0 or more"),
         ([{**ROW, "rating": math.inf}], "a finite number"),
