@@ -163,6 +163,7 @@ async def _accept(
     paths = source if are_paths(source) else [source]
     if any(isinstance(path, (str, os.PathLike)) and is_pipe(path) for path in paths):
         raise BadInput("`accept` reads the source twice, and a pipe can be read once: pass a file")
+    refuse_early(source, look=True)
     return accept_proposals(await asyncio.to_thread(plan_source, source, index, **options), options)
 
 

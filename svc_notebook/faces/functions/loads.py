@@ -86,8 +86,8 @@ async def load(
     ----------
     source : path, glob, URL, list of these, SQL query, DataFrame, Arrow table, relation or dicts
         Rows to load: a file (CSV, JSON, Parquet, Excel, XML, SQLite, others) here or at a URL
-        (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), several files of one format, or
-        data of pandas, Polars, DuckDB, Ibis or Arrow.
+        (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), several files of one format, an
+        open file such as `io.StringIO`, or data of pandas, Polars, DuckDB, Ibis or Arrow.
     if_exists : {'append', 'replace', 'fail', 'merge', 'sync'}, default 'append'
         What to do with an existing index: add or overwrite records by objectID, replace all
         records, fail, send only new and changed records, or do that and delete the records

@@ -227,6 +227,13 @@ def test_old_workbooks_and_those_of_open_document_are_read(tmp_path: Path) -> No
     assert values(str(tmp_path / "t.ods")) == [{"sku": "007", **row}, {"sku": "008", **row}]
 
 
+@pytest.mark.parametrize("name", ["t.xlsx", "t", "t.ods", "t.csv"])
+def test_an_old_workbook_can_have_another_suffix(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(OLD_WORKBOOK)
+
+    assert values(str(tmp_path / name)) == RECORDS
+
+
 def test_a_workbook_with_a_password_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     path.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000))

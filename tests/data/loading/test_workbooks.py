@@ -144,3 +144,11 @@ def test_a_sheet_is_an_option_of_workbooks_only(tmp_path: Path, name: str) -> No
 
     with pytest.raises(BadInput, match="is not an Excel workbook"):
         plan(str(tmp_path / name), "films", sheet="S")
+
+
+@pytest.mark.parametrize("name", ["report.xls", "report", "report.xlsx.download", "report.csv"])
+def test_the_content_of_a_workbook_decides_and_not_its_suffix(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "report.xlsx"
+    pd.DataFrame({"id": ["1", "2"], "n": [5, 6]}).to_excel(path, index=False)
+
+    assert pack(path.rename(tmp_path / name), id="id").plan.rows == 2

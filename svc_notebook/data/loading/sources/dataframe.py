@@ -63,9 +63,11 @@ def open_arrow(source: Any, options: LoadSettings, db: Database) -> SourceTable:
                 "a connection to a database has no rows of its own; pass those of a query: "
                 "svc.load(pandas.read_sql('SELECT …', connection), index)"
             ) from error
+        if isinstance(source, bytes | bytearray | memoryview):
+            raise BadInput("bytes are loaded as an open file: io.BytesIO(data)") from error
         raise BadInput(
             f"a value of type {type(source).__name__} cannot be loaded; pass a path, a URL, SQL, "
-            "a DataFrame, dicts or an Arrow table"
+            "an open file, a DataFrame, dicts or an Arrow table"
         ) from error
     excluded, notes = find_index([table.schema], options)
     table = table.drop_columns(list(excluded))

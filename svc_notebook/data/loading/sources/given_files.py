@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import unquote, urlsplit
 
 import httpx
@@ -47,6 +47,7 @@ PACKAGES = {"s3": "s3fs", "s3a": "s3fs", "gs": "gcsfs", "gcs": "gcsfs", "az": "a
             "abfs": "adlfs", "abfss": "adlfs", "adl": "adlfs"}  # fmt: skip
 DOWNLOAD_NAME, DOWNLOAD_TIMEOUT_SECONDS = "download", 30
 STANDARD_INPUT = "-"
+COPIED_PIECE = 1 << 20  # bytes or characters
 PATTERN = re.compile(r"[*?\[]")
 
 
@@ -192,6 +193,39 @@ def _tarred(path: Path) -> list[str]:
             return [member.name for member in archive if member.isfile()]
     except (tarfile.TarError, OSError):
         return []
+
+
+def is_file_object(source: object) -> TypeGuard[Any]:
+    """Return whether a source is an open file, such as `io.StringIO` or an upload."""
+    return all(callable(getattr(source, name, None)) for name in ("read", "readline", "seekable"))
+
+
+def copy_file_object(source: Any, folder: Path) -> Path:
+    """Copy the content of an open file, from its position on, into a file.
+
+    A file that can be read again is left at the position where it was, as a plan of it is often
+    followed by a load.
+    """
+    name = name_file_object(source)
+    copy = fresh(folder, name)
+    try:
+        start = source.tell() if source.seekable() else None
+        with copy.open("wb") as sink:
+            while piece := source.read(COPIED_PIECE):
+                sink.write(piece.encode() if isinstance(piece, str) else piece)
+        if start is not None:
+            source.seek(start)
+    except (OSError, ValueError) as error:
+        raise BadInput(
+            f"{name} cannot be read: {error}; pass the path of the file, or open it again"
+        ) from None
+    return copy
+
+
+def name_file_object(source: Any) -> str:
+    """Return the name of an open file in messages; some have none, or a number."""
+    name = getattr(source, "name", None)
+    return Path(name).name if isinstance(name, str) and name else "the open file"
 
 
 def is_pipe(source: str | os.PathLike[str]) -> bool:

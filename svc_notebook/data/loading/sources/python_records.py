@@ -29,6 +29,7 @@ from svc_notebook.data.loading.database import Database, ReadingStopped
 from svc_notebook.data.loading.encoding.json_values import Unsendable, write_json
 from svc_notebook.data.loading.options import LoadSettings
 from svc_notebook.data.loading.sources.dataframe import register
+from svc_notebook.data.loading.sources.given_files import is_file_object
 from svc_notebook.data.loading.table import WRITTEN, RowError, SourceTable, TableColumn
 from svc_notebook.errors import BadInput
 
@@ -65,10 +66,14 @@ def are_paths(source: object) -> TypeGuard[Sequence[str | os.PathLike[str]]]:
         isinstance(source, (list, tuple))
         and bool(source)
         and all(
-            isinstance(item, os.PathLike) or (isinstance(item, str) and not item.isalnum())
+            isinstance(item, os.PathLike) or (isinstance(item, str) and _may_be_path(item))
             for item in source
         )
     )
+
+
+def _may_be_path(text: str) -> bool:
+    return not text.isalnum() and not text.startswith(("{", "[")) and "\n" not in text
 
 
 def is_stream(source: object) -> bool:
@@ -85,6 +90,8 @@ def refuse_early(source: object, *, look: bool = False, resume: bool = False) ->
     """
     if look and is_stream(source):
         raise BadInput("a plan would consume the stream; pass a list of its items: list(…)")
+    if look and is_file_object(source) and not source.seekable():
+        raise BadInput("a plan would consume the open file; pass its path, or io.BytesIO(content)")
     in_memory = isinstance(source, (pd.DataFrame, RecordStream)) or are_records(source)
     if resume and (in_memory or is_stream(source)):
         raise BadInput("only a load of files can be resumed; load this source again")

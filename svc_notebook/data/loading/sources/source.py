@@ -27,14 +27,17 @@ from svc_notebook.data.loading.sources.file_formats import (
 )
 from svc_notebook.data.loading.sources.given_files import (
     DOWNLOAD_NAME,
+    copy_file_object,
     copy_pipe,
     decompress,
     download,
     extract_only_file,
     fetch,
     file_name,
+    is_file_object,
     is_pipe,
     is_remote,
+    name_file_object,
     refuse_archive,
 )
 from svc_notebook.data.loading.sources.python_records import RecordStream, are_paths
@@ -64,6 +67,8 @@ MAX_SHOWN_ERRORS = 5
 # The pieces of a file that its digest covers.
 DIGEST_PIECES, DIGEST_PIECE_BYTES = 8, 65536
 URL = re.compile(r"https?://", re.I)
+# What a text contains that is not a path, but the content of a file.
+CONTENT = re.compile(r"\n|^\s*(\{|\[\s*\{)")
 # The file that Office keeps beside a document while it is open, `~$book.xlsx`.
 LOCK_OF_OFFICE = "~$"
 
@@ -83,6 +88,9 @@ def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
         return _open_paths([source], options, db)
     if are_paths(source):
         return _open_paths(source, options, db)
+    if is_file_object(source):
+        path, name = copy_file_object(source, db.folder), name_file_object(source)
+        return open_files([path], name, options, db, url=name)
     _refuse_file_options(options)
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
@@ -214,6 +222,8 @@ def find_files(pattern: str) -> list[Path]:
         for match in map(Path, matches)
         if match.is_file() and not match.name.startswith(LOCK_OF_OFFICE)
     )
+    if not paths and CONTENT.search(pattern):
+        raise BadInput("a text is the path of a file; pass io.StringIO(text) to load its content")
     if not paths:
         raise BadInput(f"there is no file {path.absolute()}{did_you_mean_file(path)}")
     return paths

@@ -39,7 +39,7 @@ MAX_COVER_COLUMNS = 2
 ADVICE = "save the sheet as .csv in a spreadsheet, and load that"
 # Reads all sheets; a cell far from the others takes the memory of all cells between.
 READ_SHEETS = """from python_calamine import CalamineWorkbook
-    book = CalamineWorkbook.from_path(path)
+    book = CalamineWorkbook.from_filelike(open(path, "rb"))
     for name in book.sheet_names: book.get_sheet_by_name(name).to_python()"""
 
 
@@ -97,7 +97,13 @@ def _open(path: Path, name: str) -> tuple[list[_Sheet], Callable[[], None]]:
 def _open_new(path: Path) -> tuple[list[_Sheet], Callable[[], None]]:
     import openpyxl
 
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    # openpyxl refuses the path of a file whose name has another suffix, such as that of a download.
+    file = path.open("rb")
+    try:
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+    except BaseException:
+        file.close()
+        raise
     sheets = []
     for sheet in book.worksheets:
         # The stated size can be that of all rows and columns, which would be filled with cells.
@@ -106,13 +112,19 @@ def _open_new(path: Path) -> tuple[list[_Sheet], Callable[[], None]]:
         facts = partial(SheetFacts.read, path, inside)
         is_visible = sheet.sheet_state == "visible"
         sheets.append(_Sheet(sheet.title, is_visible, sheet.iter_rows, facts))
-    return sheets, book.close
+
+    def close() -> None:
+        book.close()
+        file.close()
+
+    return sheets, close
 
 
 def _open_other(path: Path) -> tuple[list[_Sheet], Callable[[], None]]:
     from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
-    book = CalamineWorkbook.from_path(str(path))
+    with path.open("rb") as file:  # a path would decide the format by its suffix
+        book = CalamineWorkbook.from_filelike(file)
     sheets = [
         _Sheet(
             facts.name,
