@@ -17,7 +17,7 @@ Adviser = Callable[[SvcError, Mapping[str, Any]], Awaitable[None]]
 MAX_LISTED_NAMES = 12
 SELF = "self"
 # The kinds of dtypes of booleans, integers, floats and texts; an interval would be a bare number.
-SCALAR_PLAIN_TYPES = frozenset("biufU")
+SCALAR_KINDS = frozenset("biufU")
 
 # Sessions are a layer above declarations. A call runs in the background thread, which imports
 # nothing: a user's thread may hold the lock of a module.
@@ -74,7 +74,7 @@ def _unwrap(
         return args, kwargs
 
     def unwrap(value: Any) -> Any:
-        scalar = isinstance(value, numpy.generic) and value.dtype.kind in SCALAR_PLAIN_TYPES
+        scalar = isinstance(value, numpy.generic) and value.dtype.kind in SCALAR_KINDS
         return value.item() if scalar else value
 
     return tuple(map(unwrap, args)), {name: unwrap(value) for name, value in kwargs.items()}

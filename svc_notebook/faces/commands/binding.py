@@ -7,10 +7,12 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from svc_notebook.core.api.validation import check_members
 from svc_notebook.core.api.values import read_pairs, read_seconds
+from svc_notebook.core.display import format_count
 from svc_notebook.core.foreign_names import same_name, suggest_argument
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.declarations import BodyDocument
@@ -196,6 +198,10 @@ class _Binding:
 
     def _take_placed(self) -> None:
         operands = self.verb.placed(self.face)
+        kinds = {(operand.completes, operand.rest) for operand in operands}
+        takes_file = kinds == {("index", False), ("path", False)} and len(operands) == len(kinds)
+        if self.face == "command" and takes_file:
+            self._refuse_expanded()
         for operand in operands:
             if operand.rest:
                 taken, self.placed = self.placed, []
@@ -208,6 +214,16 @@ class _Binding:
             word = self.placed[0]
             advice = self._option_meant(word) or f"; usage: {usage(self.verb, self.face)}"
             raise BadOption(f"unexpected argument `{word}`{advice}")
+
+    def _refuse_expanded(self) -> None:
+        """Refuse several files of one suffix in place of one file: a shell expanded a pattern."""
+        suffixes = [Path(word).suffix for word in self.placed if Path(word).is_file()]
+        if suffix := next((s for s in suffixes if s and suffixes.count(s) > 1), ""):
+            raise BadOption(
+                f"{format_count(suffixes.count(suffix), 'file')} are given, and one path is "
+                f"expected: quote a pattern, which the shell then leaves as it is: '*{suffix}'; "
+                f"usage: {usage(self.verb, self.face)}"
+            )
 
     def _option_meant(self, word: str) -> str:
         """Suggest `--name value` for `name=value`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -179,3 +180,18 @@ def test_a_verb_of_another_surface_is_answered_with_that_surface() -> None:
     for name, face, message in surfaces:
         with pytest.raises(BadOption, match=message):
             find_verb(name, face)
+
+
+@pytest.mark.parametrize("line", ["load jan.csv feb.csv films", "load jan.csv feb.csv",
+                                  "replace films jan.csv feb.csv"])  # fmt: skip
+def test_a_pattern_that_the_shell_expanded_is_named(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("jan.csv", "feb.csv", "films"):
+        (tmp_path / name).touch()
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(BadOption, match=r"2 files are given, .*: '\*\.csv'; usage: svc "):
+        bind(line, "command")
+    # An index can have the name of a file.
+    assert bind("load jan.csv films", "command").arguments["index"] == "films"
