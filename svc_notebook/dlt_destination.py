@@ -1,7 +1,8 @@
 """A destination of dlt pipelines: each table is an index, each row a record.
 
 >>> import dlt
->>> from svc_notebook.dlt_destination import svc_notebook
+>>> from svc_notebook.core.display import format_count
+from svc_notebook.dlt_destination import svc_notebook
 >>> pipeline = dlt.pipeline("shop", destination=svc_notebook(index_prefix="dev_"))
 
 Nested tables are not made: lists and objects stay in the record of their row.
@@ -30,6 +31,7 @@ from dlt.common.schema.utils import get_columns_names_with_prop, is_dlt_table_or
 from dlt.common.storages import FileStorage
 from dlt.destinations.job_impl import FinalizedLoadJob
 
+from svc_notebook.core.display import format_count
 from svc_notebook.data import loading
 from svc_notebook.data.client import Client, background_loop
 from svc_notebook.data.client.operations import index_exists
@@ -167,8 +169,8 @@ class SvcLoadJob(RunnableLoadJob):
         if result is not None and result.rejected_rows:
             first = result.rejected.iloc[0]
             raise DestinationTerminalException(
-                f"{result.rejected_rows:,} rows of {self.load_table_name} cannot be sent; the "
-                f"first is row {first['row']}: {first['reason']}"
+                f"{format_count(result.rejected_rows, 'row')} of {self.load_table_name} cannot be "
+                f"sent; the first is row {first['row']}: {first['reason']}"
             )
 
     async def _load(self, client: SvcDestinationClient) -> loading.LoadResult | None:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
+from svc_notebook.core.display import format_count
 from svc_notebook.core.foreign_names import suggest_accessor_method
 from svc_notebook.faces.functions.homes import ACCESSORS
 
@@ -60,7 +61,7 @@ class Accessor:
         return result
 
     def _describe(self) -> str:
-        return f"{len(self._data)} rows"
+        return format_count(len(self._data), "row")
 
     def __getattr__(self, name: str) -> Any:
         """Raise an error that suggests the method that was probably meant."""

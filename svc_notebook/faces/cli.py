@@ -72,7 +72,7 @@ def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
         _print_safe(help_on(face="command"))
         return EXIT_SUCCESS if words else EXIT_USAGE_ERROR
-    if words[0] == "--version":
+    if words[0] in ("--version", "-V", "version"):
         print(f"svc-notebook {read_version()}")
         return EXIT_SUCCESS
     verb, rest = pick_verb(words, "command")

@@ -21,6 +21,7 @@ from svc_notebook.core.api import SearchApi
 from svc_notebook.core.api.endpoint import Decode
 from svc_notebook.core.api.parameters import SearchParams
 from svc_notebook.core.api.shapes import SearchAnswer
+from svc_notebook.core.display import format_count
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.background_loop import regular_wake_ups
 from svc_notebook.data.client.tasks import OnProgress, Tasks, sort_tasks
@@ -212,10 +213,10 @@ class _BrowseProgress:
             else "the service returned a cursor a second time"
         )
         return CursorRepeated(
-            f"browse of {self._index}: {reason}, after {self._records:,} records, so the browse "
-            "would not end. Read the rest with filters that partition the index, or browse again "
-            "when the service works; svc.read_browse(..., chunksize=...) keeps the records read so "
-            "far",
+            f"browse of {self._index}: {reason}, after {format_count(self._records, 'record')}, "
+            "so the browse would not end. Read the rest with filters that partition the index, or "
+            "browse again when the service works; svc.read_browse(..., chunksize=...) keeps the "
+            "records read so far",
             endpoint="browse", cursor=self._cursor, records=self._records,
         )  # fmt: skip
 

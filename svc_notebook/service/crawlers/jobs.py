@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.core.api.shapes import CrawlTest
+from svc_notebook.core.display import format_count
 from svc_notebook.errors import SvcError
 from svc_notebook.service.background_thread import ERROR_LOG
 from svc_notebook.service.crawlers.configurations import find_config_error, read_config
@@ -222,8 +223,9 @@ def _compare(outcome: VisitOutcome, plain: VisitOutcome | None) -> Iterable[str]
         records = sum(len(yielded.records) for yielded in compared.yielded)
         yield (
             f"{name}: {compared.page.body_bytes:,} bytes,"
-            f" {compared.page.text_characters:,} characters of text,"
-            f" {len(compared.found):,} links to follow, {records:,} records"
+            f" {format_count(compared.page.text_characters, 'character')} of text,"
+            f" {format_count(len(compared.found), 'link')} to follow,"
+            f" {format_count(records, 'record')}"
         )
 
 

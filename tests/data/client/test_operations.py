@@ -263,7 +263,7 @@ def test_a_cursor_that_comes_again_ends_a_browse(
 
 
 def test_the_cursor_that_a_browse_began_with_may_not_come_again() -> None:
-    with serving(*lying("a")) as server, pytest.raises(CursorRepeated, match="after 1 records"):
+    with serving(*lying("a")) as server, pytest.raises(CursorRepeated, match="after 1 record,"):
         list(
             Client(ClientConfig("APP", Secret("k3y"), url=server.url)).browse_pages("i", cursor="a")
         )

@@ -360,7 +360,7 @@ def test_rejected_rows_of_a_partition_prevent_a_replacement(client: Client, inde
     svc.push(FRAME.head(5), index, id="sku", client=client)
     broken = FRAME.assign(sku=FRAME["sku"].where(FRAME.index != 3000))
 
-    with pytest.raises(BadInput, match="1 rows cannot be sent"):
+    with pytest.raises(BadInput, match="1 row cannot be sent"):
         svc.replace_records(index, spread(broken), id="sku", client=client)
 
     assert len(stored(client, index)) == 5

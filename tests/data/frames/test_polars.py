@@ -192,7 +192,7 @@ def test_methods_of_a_request_are_refused_with_a_reason() -> None:
     with pytest.raises(BadInput, match="pass `index=`"):
         frame.svc.records()
     assert repr(frame.svc) == (
-        "df.svc of 1 rows: push, plan, diff, delete, records, events, crawler_urls, crawled_urls"
+        "df.svc of 1 row: push, plan, diff, delete, records, events, crawler_urls, crawled_urls"
     )
     assert "LazyFrame" in repr(frame.lazy().svc)
     assert "id" in frame.svc.records.__doc__

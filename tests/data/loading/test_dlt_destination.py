@@ -121,7 +121,7 @@ def test_an_incremental_resource_continues(pipeline: Any, client: Client, prefix
 def test_what_cannot_be_sent_fails_the_pipeline(pipeline: Any) -> None:
     cases: list[tuple[list[dict[str, Any]], dict[str, Any], str]] = [
         ([{"id": 1}], {"write_disposition": "merge"}, "primary_key"),
-        ([{"id": 1, "t": "x" * 200_000}], {"primary_key": "id"}, "1 rows of big cannot be sent"),
+        ([{"id": 1, "t": "x" * 200_000}], {"primary_key": "id"}, "1 row of big cannot be sent"),
     ]
     for rows, options, message in cases:
         with pytest.raises(Exception, match=message):

@@ -62,7 +62,7 @@ def test_few_records_replace_many_on_request(typed: Typed, index: str) -> None:
 def test_a_row_that_cannot_be_sent_replaces_nothing(typed: Typed, index: str) -> None:
     bad = NEW.assign(size=[1.0, float("inf"), 2.0])
 
-    with pytest.raises(svc.errors.BadInput, match="1 rows cannot be sent; nothing was replaced"):
+    with pytest.raises(svc.errors.BadInput, match="1 row cannot be sent; nothing was replaced"):
         typed(f"replace {index} --from bad --yes", bad=bad)
     left = held(index)
     typed(f"replace {index} --from bad --skip-rejected --yes", bad=bad)

@@ -66,9 +66,9 @@ def test_a_test_of_a_page_compares_it_with_and_without_a_browser(desk: Desk, sit
     assert told["error"] is None
     [plain], [rendered] = told["logs"][-2:]
     assert plain.startswith("without a browser: ")
-    assert plain.endswith("0 characters of text, 0 links to follow, 1 records")
+    assert plain.endswith("0 characters of text, 0 links to follow, 1 record")
     assert rendered.startswith("with a browser: ")
-    assert rendered.endswith("4 characters of text, 1 links to follow, 1 records")
+    assert rendered.endswith("4 characters of text, 1 link to follow, 1 record")
     assert told["records"][0]["records"][0]["title"] == "Built"
     assert told["links"] == [f"{site.url}/lamp"]
 

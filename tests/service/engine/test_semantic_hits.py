@@ -341,7 +341,7 @@ def test_records_without_a_vector_are_counted_in_a_note(index: Index) -> None:
     found = find(other, "sea")
 
     assert "new" in ids(found)
-    assert "1 records are found by words only" in found.notes[0]
+    assert "1 record is found by words only" in found.notes[0]
 
 
 @pytest.mark.parametrize(

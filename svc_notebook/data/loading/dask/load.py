@@ -249,7 +249,7 @@ class _DaskRun:
     async def _check_stored(self, target: str) -> None:
         if not self.sent:
             raise BadInput(
-                f"no row was sent, as {self.partitions.name} has {self.rows:,} rows and all were "
+                f"no row was sent, as all {self.rows:,} of {self.partitions.name} were "
                 f"rejected; {self.index} is unchanged"
                 if self.rows
                 else f"{self.partitions.name} has no rows; {self.index} is unchanged. "

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 import msgspec
 
 from svc_notebook.core.api.parameters import SearchOptions
+from svc_notebook.core.display import format_count
 from svc_notebook.core.files import expand_path, replace_file, write_atomically
 from svc_notebook.data.client.curation import HITS_PER_PAGE
 from svc_notebook.data.client.operations import FULL_RECORD_PARAMS, every_entry
@@ -103,7 +104,7 @@ class Export:
         earlier = f" ({self.resumed:,} of them fetched earlier)" if self.resumed else ""
         others = "".join(f", {path.name}" for path in self.included)
         return (
-            f"{self.index}: {self.rows:,} records{earlier} in {self.path}{others}, "
+            f"{self.index}: {format_count(self.rows, 'record')}{earlier} in {self.path}{others}, "
             f"{self.seconds:.1f} s{note if dtype else ''}"
         )
 

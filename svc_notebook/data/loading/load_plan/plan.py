@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pandas as pd
 
-from svc_notebook.core.display import write_frame
+from svc_notebook.core.display import format_count, write_frame
 from svc_notebook.core.files import expand_path, write_named_file
 from svc_notebook.data.loading.load_plan.row_errors import ERROR_COLUMNS
 from svc_notebook.data.loading.table import advice_of, changes_of, write_notes
@@ -282,7 +282,8 @@ class LoadPlan:
 
     def _headline(self) -> str:
         rejected = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""
-        return f"{self.source} -> {self.index}: {self.rows:,} rows{rejected}; ids: {self.ids}"
+        rows = format_count(self.rows, "row")
+        return f"{self.source} -> {self.index}: {rows}{rejected}; ids: {self.ids}"
 
 
 # How much the share of missing values of a column may differ from the saved one.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 import pandas as pd
 
+from svc_notebook.core.display import format_count
 from svc_notebook.core.terminal import warn_user
 from svc_notebook.data.client.operations import count_records, index_exists, is_own
 from svc_notebook.data.client.temporary_index import TemporaryIndex
@@ -72,9 +73,9 @@ async def warn_of_hashes(client: AsyncClient, index: str) -> None:
     with suppress(CallFailed):  # a key with write access only
         if held := await count_records(client, index):
             warn_user(
-                f"{index} already has {held:,} records, and the ids of this load are hashes of "
-                "its rows: a row that has changed is added beside its old record; name the column "
-                "of the ids, id='…', or replace the records, if_exists='replace'"
+                f"{index} already has {format_count(held, 'record')}, and the ids of this load are "
+                "hashes of its rows: a row that has changed is added beside its old record; name "
+                "the column of the ids, id='…', or replace the records, if_exists='replace'"
             )
 
 
@@ -82,8 +83,8 @@ def check_rejected(rows: int) -> None:
     """Raise `BadInput` if rows are rejected that the new index would lack."""
     if rows:
         raise BadInput(
-            f"{rows} rows cannot be sent; nothing was replaced. `plan` lists the reasons; "
-            "`skip_rejected` skips these rows"
+            f"{format_count(rows, 'row')} cannot be sent; nothing was replaced. `plan` lists the "
+            "reasons; `skip_rejected` skips these rows"
         )
 
 
@@ -100,11 +101,12 @@ async def check_share(
     share = default_share(old, plan.rejected_rows) if min_share is None else min_share
     if plan.sendable >= old * share:
         return
-    would = f"{index} has {old:,} records and would have {plan.sendable:,}"
+    would = f"{index} has {format_count(old, 'record')} and would have {plan.sendable:,}"
     if plan.rejected_rows:
+        rejected = format_count(plan.rejected_rows, "row")
         raise BadInput(
-            f"{would}, as {plan.rejected_rows:,} rows cannot be sent ({describe_first(plan)}); it "
-            "is unchanged. Correct them, or allow fewer records: min_share=0"
+            f"{would}, as {rejected} cannot be sent ({describe_first(plan)}); it is unchanged. "
+            "Correct them, or allow fewer records: min_share=0"
         )
     raise BadInput(f"{would}; it is unchanged. To allow fewer records, pass min_share=0")
 

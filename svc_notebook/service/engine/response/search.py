@@ -208,7 +208,8 @@ def _add_semantic_hits(
         vector = embed_query(options["query"], query, vectors.vectors, vectors.embed, share)
         if isinstance(vector, QueryVector):
             missing = vector.index.count_missing(plan.readers)
-            pending = f"{missing:,} records are found by words only" if missing else ""
+            are = "record is" if missing == 1 else "records are"
+            pending = f"{missing:,} {are} found by words only" if missing else ""
             if not vectors.current:
                 pending = "similarities are those of earlier settings"
             notes = (f"{NEURAL_MESSAGE}{VECTORS_PENDING}; {pending}",) if pending else ()
