@@ -1,8 +1,7 @@
 """A destination of dlt pipelines: each table is an index, each row a record.
 
 >>> import dlt
->>> from svc_notebook.core.display import format_count
-from svc_notebook.dlt_destination import svc_notebook
+>>> from svc_notebook.dlt_destination import svc_notebook
 >>> pipeline = dlt.pipeline("shop", destination=svc_notebook(index_prefix="dev_"))
 
 Nested tables are not made: lists and objects stay in the record of their row.
