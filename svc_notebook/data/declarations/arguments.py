@@ -30,9 +30,9 @@ def check_arguments(function: F, *, advises: bool = False) -> F:
     """Return a function that raises `BadArgument` for arguments that its signature does not have.
 
     The members of `**params: Unpack[Shape]` are arguments, too. Numbers and texts of numpy, such as
-    cells of a DataFrame, are passed as those of Python. Raises `BadInput` for a value of another
-    type than the parameter has, if that is a plain one. With `advises`, the error of a refused call
-    has a note of what was probably meant.
+    cells of a DataFrame, are passed as those of Python. Raises `BadInput` for a value that does not
+    have the type of its parameter, where that is a plain type. With `advises`, the error of a
+    refused call has a note of what was probably meant.
     """
     if iscoroutinefunction(function):
 
