@@ -7,7 +7,7 @@ from functools import cache
 from math import isnan
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from svc_notebook.core.api.validation import FOUND, WANTED
 from svc_notebook.errors import BadInput
@@ -37,7 +37,18 @@ class PlainType(NamedTuple):
                 self.item.check(item, f"{name}[{key!r}]")
 
 
-_LIST, _DICT = PlainType((Iterable,), WANTED["array"]), PlainType((Mapping,), "a dict")
+@runtime_checkable
+class ByKey(Protocol):
+    """Values by key: a dict, or a Series of pandas."""
+
+    def keys(self) -> Any:
+        """Return the keys."""
+
+    def items(self) -> Any:
+        """Return the keys with their values."""
+
+
+_LIST, _DICT = PlainType((Iterable,), WANTED["array"]), PlainType((ByKey,), "a dict")
 _PATH, _TEXT = PlainType((str, PathLike), "a path"), PlainType((str,), WANTED["str"])
 # A number is taken for a switch, as in Python, and text is not: "false" would be true.
 _PLAIN_TYPES = {
@@ -53,7 +64,7 @@ _PLAIN_TYPES = {
     **dict.fromkeys(
         ("Mapping[str, Any]", "Mapping[str, float]", "Mapping[float, float]"), _DICT),
     "Mapping[str, str]": _DICT._replace(item=_TEXT),
-    "str | Mapping[str, Any]": PlainType((str, Mapping), f"{WANTED['str']} or {_DICT.name}"),
+    "str | Mapping[str, Any]": PlainType((str, ByKey), f"{WANTED['str']} or {_DICT.name}"),
 }  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from pathlib import Path
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
+from svc_notebook.core.api.plain_types import plain_type
 from svc_notebook.core.foreign_names import FUNCTIONS, suggest_argument
 from svc_notebook.data.declarations.arguments import check_arguments
 from svc_notebook.errors import BadArgument, BadInput
@@ -165,6 +167,22 @@ def test_values_of_another_type_are_refused_by_the_name_of_the_parameter() -> No
 
     assert checked > 500
     assert offenders == []
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value"),
+    [
+        ("Mapping[str, str]", pd.Series({"a": "b"})), ("Mapping[str, Any]", MappingProxyType({})),
+        ("Sequence[str]", pd.Index(["a"])), ("Sequence[str] | None", None),
+        ("Iterable[Any]", (n for n in "ab")), ("OneOrMany", pd.Series(["a"])), ("float", 3),
+        ("int", np.int8(3)), ("bool", 0), ("str | Path", Path("a")), ("float", float("inf")),
+    ],
+)  # fmt: skip
+def test_what_behaves_like_a_plain_type_is_accepted(annotation: str, value: Any) -> None:
+    plain = plain_type(annotation)
+
+    assert plain is not None
+    plain.check(value, "given")
 
 
 @pytest.mark.parametrize("value", [np.int64(3), np.float64(0.5), np.bool_(True), np.str_("x")])
