@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from getpass import GetPassWarning, getpass
 from typing import TextIO
@@ -46,6 +46,16 @@ def is_terminal(stream: TextIO | None) -> bool:
         return stream is not None and stream.isatty()
     except (AttributeError, ValueError):  # it can only write, or is closed
         return False
+
+
+def write_log(text: str) -> None:
+    """Write a line to the standard error, if that is possible.
+
+    The log of a local service is on the disk of its data: a thread that cannot report a full disk
+    has to go on.
+    """
+    with suppress(OSError, ValueError, AttributeError):  # full, closed, or none
+        sys.stderr.write(f"{text}\n")
 
 
 def prompt_for_key(prompt: str) -> str:

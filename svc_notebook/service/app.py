@@ -54,6 +54,7 @@ from svc_notebook.service.logs import content_of
 from svc_notebook.service.service import RequestContext, Service
 from svc_notebook.service.store import advise_on_storage, is_damage, is_storage_failure
 from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS, RecordTooBig
+from svc_notebook.service.tasks.writer import WritesPaused
 from svc_notebook.service.workers.messages import SEARCH_ENDPOINTS
 from svc_notebook.service.workers.pool import SearchWorkers
 
@@ -331,6 +332,8 @@ def _convert_error(error: Exception, state: RequestState, service: Service) -> S
     """Convert an error to a response; an unexpected error gets the status 500."""
     if (response := _convert_refusal(error, state)) is not None:
         return response
+    if isinstance(error, WritesPaused):
+        return error_response(507, f"{error}")
     if is_damage(error):
         return error_response(500, service.store.report_damage(error))
     if is_storage_failure(error):

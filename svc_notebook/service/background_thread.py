@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable
 
-from svc_notebook.core.terminal import escape_controls
+from svc_notebook.core.terminal import escape_controls, write_log
 from svc_notebook.service.store import Store, advise_on_storage, is_damage, is_storage_failure
 
 # Repetitions of a message within this time are counted and not written.
@@ -34,7 +33,7 @@ class ErrorLog:
                 self._written[text] = written, repeated + 1
                 return
             count = f" (repeated {repeated:,} times since the last report)" if repeated else ""
-            sys.stderr.write(f"{escape_controls(text.rstrip())}{count}\n")
+            write_log(f"{escape_controls(text.rstrip())}{count}")
             self._written[text] = now, 0
             if len(self._written) > MAX_REMEMBERED_MESSAGES:
                 del self._written[next(iter(self._written))]
@@ -58,6 +57,8 @@ class BackgroundThread:
         self._store = store
         self._paused = paused
         self._failures: dict[Callable[[], object], str] = {}
+        # What a failing disk stops now, with its remedy, and since when.
+        self._failing: tuple[str, float] | None = None
         self._thread = threading.Thread(target=work, name=name, daemon=True)
 
     @property
@@ -89,7 +90,15 @@ class BackgroundThread:
             self.report(error, work if retried else None)
             return False
         self._failures.pop(work, None)
+        if retried:
+            self._failing = None
         return True
+
+    def describe_failure(self, seconds: float) -> str:
+        """Return what a disk that has failed for so long stops; empty if none has."""
+        if self._failing is None or time.monotonic() - self._failing[1] < seconds:
+            return ""
+        return self._failing[0]
 
     def report(self, error: Exception, retried: Callable[[], object] | None = None) -> None:
         """Report an error; not while the thread stops, because the store is being closed."""
@@ -98,8 +107,10 @@ class BackgroundThread:
         if is_damage(error):
             self._store.report_damage(error)
         elif retried and (isinstance(error, OSError) or is_storage_failure(error)):
+            failure = f"{self._paused}: {error}; {advise_on_storage(error)}"
             if self._failures.get(retried) != str(error):
-                sys.stderr.write(f"{self._paused}: {error}; {advise_on_storage(error)}\n")
+                write_log(failure)
             self._failures[retried] = str(error)
+            self._failing = (failure, self._failing[1] if self._failing else time.monotonic())
         else:
             ERROR_LOG.write_traceback(error)

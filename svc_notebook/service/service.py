@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
@@ -12,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from svc_notebook.core.api.shapes import Updated
-from svc_notebook.core.terminal import escape_controls
+from svc_notebook.core.terminal import escape_controls, write_log
 from svc_notebook.errors import Refused
 from svc_notebook.service import limits
 from svc_notebook.service.analytics.ab_tests import ABTests
@@ -89,7 +88,7 @@ class Service:
                 browser=browser,
             )
         )
-        self._writer = Writer(self.store, self.tasks, self.catalog)
+        self.writer = Writer(self.store, self.tasks, self.catalog)
         periodic = (
             self.logs.flush,
             self.impressions.flush,
@@ -105,7 +104,7 @@ class Service:
 
     def start(self) -> None:
         """Start the background threads; pending tasks of the last run are applied first."""
-        self._writer.start()
+        self.writer.start()
         self._maintenance.start()
         self._vector_builder.start()
         self.crawlers.start()
@@ -120,7 +119,7 @@ class Service:
         self.crawlers.stop()
         self._vector_builder.stop()
         self._maintenance.stop()
-        self._writer.stop()
+        self.writer.stop()
         try:
             for flush in (self.logs.flush, self.impressions.flush, self.search_counts.flush):
                 self._flush(flush)
@@ -189,7 +188,7 @@ class WorkerCounts:
         """
         self.declined[reason] += 1
         if fault and self.declined[reason] == 1:
-            sys.stderr.write(
+            write_log(
                 f"a search worker failed ({reason}), the service runs such searches itself:\n"
-                f"{escape_controls(fault)}"
+                f"{escape_controls(fault.rstrip())}"
             )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.core.terminal import write_log
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.migrations import MIGRATIONS
 
@@ -163,7 +163,7 @@ class Store:
         """Report once on the standard error that the file is damaged; return a message."""
         if not self._damage_reported:
             self._damage_reported = True
-            sys.stderr.write(f"{describe_damage(self.path, error)}\n")
+            write_log(describe_damage(self.path, error))
         return f"the service's database is damaged ({error}); its output says what to do"
 
     def close(self) -> None:

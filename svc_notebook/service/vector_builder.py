@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 
+from svc_notebook.core.terminal import write_log
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.background_thread import ERROR_LOG, BackgroundThread
 from svc_notebook.service.engine import SegmentStore
@@ -189,7 +189,7 @@ class VectorBuilder:
         """Report a problem once, and in the responses of searches; try again later."""
         index = indices[0]
         if self._catalog.vector_problems.get(index.id) != problem:
-            sys.stderr.write(f"vectors of {index.name}: {problem}\n")
+            write_log(f"vectors of {index.name}: {problem}")
         self._set_problem(indices, problem)
         last = self._retries.get(index.id)
         seconds = self._times.min_retry_seconds
@@ -253,7 +253,7 @@ class VectorBuilder:
             if len(rows):
                 vectors = self._publish(store, vectors, reader, parts)
         if usage := embedder.take_usage():
-            sys.stderr.write(f"vectors of {index.name}: {usage}\n")
+            write_log(f"vectors of {index.name}: {usage}")
 
     def _publish(
         self,

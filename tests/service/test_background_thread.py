@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +44,32 @@ def test_a_failing_disk_is_reported_once_until_the_work_succeeds_again(
     assert succeeded == [False, False, False, True]
     report = "work is paused: disk full; free space on the disk, or look for faults of it\n"
     assert capsys.readouterr().err == report * 2
+
+
+class FullStream:
+    """A log on a full disk."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_log_that_cannot_be_written_stops_no_work(
+    thread: BackgroundThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failures = [OSError("disk full"), OSError("disk full")]
+
+    def work() -> None:
+        if failures:
+            raise failures.pop()
+
+    for stream in (FullStream(), None):
+        monkeypatch.setattr(sys, "stderr", stream)
+        assert not thread.attempt(work, retried=True)
+        assert not thread.attempt(fail_with(ValueError("a fault")))
+    assert thread.describe_failure(0).startswith("work is paused: disk full; free space")
+    assert thread.describe_failure(3600) == ""
+    assert thread.attempt(work, retried=True)
+    assert thread.describe_failure(0) == ""
 
 
 def test_the_remedy_follows_from_the_cause(tmp_path: Path) -> None:

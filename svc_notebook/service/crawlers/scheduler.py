@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import suppress
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+from svc_notebook.core.terminal import write_log
 from svc_notebook.errors import BadInput, Refused
 from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.crawlers.configurations import need_crawl, part_due
@@ -155,7 +155,7 @@ class CrawlScheduler:
             need_crawl()
         except BadInput as error:
             if not self._reported:
-                sys.stderr.write(f"crawls are waiting: {error}\n")
+                write_log(f"crawls are waiting: {error}")
             self._reported = True
             return False
         return True

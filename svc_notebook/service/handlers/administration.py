@@ -344,6 +344,8 @@ def get_app_task(call: RequestContext, task_id: int) -> Task:
     if not 0 < task_id <= tasks.last:
         raise NotFound(f"task {task_id} does not exist", status=404)
     done = task_id <= tasks.published
+    if not done:
+        call.service.writer.check()
     return {"status": "published" if done else "notPublished", "pendingTask": not done}
 
 

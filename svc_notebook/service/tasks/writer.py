@@ -18,6 +18,12 @@ RETRY_SECONDS = 0.2
 # Seconds without writes before large segments are merged: the batches of a load follow each other.
 MERGE_PAUSE_SECONDS = 0.25
 PAUSED_MESSAGE = "writes are paused"
+# A pause that lasts as long is reported to who asks for a task; most end by themselves.
+REPORTED_PAUSE_SECONDS = 3.0
+
+
+class WritesPaused(Exception):
+    """A task waits because the disk fails; the message says what to do."""
 
 
 class Writer:
@@ -38,6 +44,11 @@ class Writer:
         self._thread.stop()
         self._tasks.arrived.set()
         self._thread.join(STOP_SECONDS)
+
+    def check(self) -> None:
+        """Raise `WritesPaused` if no task can be applied."""
+        if failure := self._thread.describe_failure(REPORTED_PAUSE_SECONDS):
+            raise WritesPaused(f"{failure}; what was accepted is written as soon as that is done")
 
     def _work(self) -> None:
         while not self._thread.stopping.is_set():

@@ -11,7 +11,6 @@ import asyncio
 import os
 import socket
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -22,6 +21,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook.core.child_process import python_command, start_process
+from svc_notebook.core.terminal import write_log
 from svc_notebook.service.engine.execution import MAX_ANSWER_BYTES, Deadline, SearchCancelled
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.service import Service
@@ -346,7 +346,7 @@ class SearchWorkers:
         except OSError as error:
             ours.close()
             if not self._failures:
-                sys.stderr.write(f"search workers cannot start, searches use one core: {error}\n")
+                write_log(f"search workers cannot start, searches use one core: {error}")
             self._failures += 1
             self._launch(MAX_RESTART_SECONDS)
             return
