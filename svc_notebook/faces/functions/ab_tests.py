@@ -83,7 +83,7 @@ async def add_ab_test(
     traffic : int, default 50
         Percentage of the users that search the variant, from 1 to 99.
     days : float, default 14
-        Duration in days; longer than 0.
+        Duration in days; more than 0, at most 3,650.
     metric : {'clickThroughRate', ...}, default None
         The rate whose change decides: `clickThroughRate`, `conversionRate`, `addToCartRate` or
         `purchaseRate`. With `effect`, the report says how many searches are missing.

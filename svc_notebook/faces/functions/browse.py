@@ -136,7 +136,7 @@ async def read_dask(
         Attribute that partitions the index: a facet, or a numeric attribute; each record
         has one value. None divides the pages of a browse, whatever the records contain.
     npartitions : int, default 8
-        Number of partitions.
+        Number of partitions, up to 10,000.
     divisions : list of float, default None
         Bounds of the ranges of a numeric attribute; None divides the range of a facet evenly,
         and finds those of another attribute in some of the records.

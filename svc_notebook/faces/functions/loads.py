@@ -104,8 +104,8 @@ async def load(
         Read all records back; the `differences` of the result list the records that are not
         stored as sent.
     in_flight : int, default None
-        Number of concurrent batches, 4 by default; for a distributed load, of concurrent
-        partitions, by default as many as the workers have threads.
+        Number of concurrent batches, 4 by default and up to 1,024; for a distributed load, of
+        concurrent partitions, by default as many as the workers have threads.
     plan : LoadPlan, path or pandera schema, default None
         Plan, or file of a saved plan, whose options are used and whose columns the source must
         have; other options take precedence.

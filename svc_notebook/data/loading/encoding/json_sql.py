@@ -104,7 +104,7 @@ def as_text(field: TableColumn) -> str:
             f"WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {column}::VARCHAR END"
         )
     if field.type in ("JSON", WRITTEN):
-        # A JSON text loses its quotes, and ends with one, which no number does.
+        # A whole float loses its decimals; a text loses its quotes, and so never ends with `.0`.
         number = f"{column}::VARCHAR"
         return (
             f"CASE WHEN {number} = '-0.0' THEN '0' "

@@ -336,7 +336,7 @@ def file_name(url: str) -> str:
     """Return the name of the file at an address, without a query; empty if it has none."""
     try:
         parts = urlsplit(show_address(url))
-    except ValueError:  # whoever opens the address reports what is wrong with it
+    except ValueError:  # the download reports an invalid address
         return ""
     path = unquote(parts.path).rsplit("/", 1)[-1]
     return path.partition("?")[0] if "=" in path else path
